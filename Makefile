@@ -1,0 +1,72 @@
+# Everything is set up on the first `make demo` or `make test`; nothing outside the checkout
+# is touched, but for Chromium, which the editor tests install when they are root and it is missing.
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+NPM_READY := extension/node_modules/.ready
+NPM_INSTALL := npm ci --no-audit --no-fund --loglevel=error
+
+.PHONY: demo test check pytest bench extension vscode clean help
+
+help:
+	@echo "make demo       debug a transformer in this terminal"
+	@echo "make vscode     open VS Code in a browser, on sample_models/, with the extension"
+	@echo "make extension  build extension/fxdap.vsix"
+	@echo "make test       everything CI runs"
+	@echo "make check      linters, types and layers only"
+	@echo "make bench      one table of speeds, with the peers beside them"
+	@echo "make clean      remove what the other targets made"
+
+demo: .venv
+	$(BIN)/fxdap run sample_models/gpt.py:GPT --capture export \
+	    --break target:aten.scaled_dot_product_attention \
+	    --steps 2 --at-stop 'node.meta["val"].shape'
+
+test: check pytest
+	cd extension && npm test
+
+check: .venv $(NPM_READY)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	cd extension && npm run check
+
+pytest: .venv
+	$(BIN)/pytest
+
+bench: .venv
+	$(BIN)/python -m benchmarks
+
+extension: extension/fxdap.vsix
+
+vscode: .venv extension/fxdap.vsix
+	scripts/vscode.sh
+
+clean:
+	rm -rf .venv build dist extension/node_modules extension/dist extension/*.vsix
+	rm -rf .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# `.venv` is the name people know; the stamp inside says that the installation finished.
+.PHONY: .venv
+.venv: $(READY)
+
+# torch first and alone: pinned, it resolves to the build this machine offers for it, and
+# nothing later can pull in another one.
+$(READY): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	    "$$(grep '^torch==' constraints.txt)"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	    -c constraints.txt -e '.[test,dev]'
+	touch $@
+
+$(NPM_READY): extension/package.json extension/package-lock.json
+	cd extension && $(NPM_INSTALL)
+	touch $@
+
+extension/fxdap.vsix: $(NPM_READY) $(shell find extension -name node_modules -prune -o \
+    -type f ! -name '*.vsix' ! -path '*/dist/*' -print 2>/dev/null)
+	cd extension && npm run package
