@@ -1,0 +1,1 @@
+"""Framing, message types and typed dispatch of the Debug Adapter Protocol."""
