@@ -1,0 +1,63 @@
+"""The user's own source lines behind a node, read from its recorded stack trace."""
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import torch
+from torch.fx import Node
+
+_FRAME = re.compile(r'^\s*File "([^"]+)", line (\d+), in (.+)$')
+_CARETS = re.compile(r"[\s~^]+")
+_NOT_USER_CODE = tuple(
+    os.path.join(folder, "") for folder in (*torch.__path__, str(Path(__file__).parents[1]))
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFrame:
+    """One Python frame of the trace; `code` is its source text, "" when none was recorded."""
+
+    file: str
+    line: int
+    function: str
+    code: str = ""
+
+
+def user_frames(node: Node) -> tuple[SourceFrame, ...]:
+    """The frames that created a node, outermost first, without torch's and fxdap's own."""
+    trace = node.meta.get("stack_trace")
+    return _parse(trace) if isinstance(trace, str) else ()
+
+
+def user_line(node: Node) -> SourceFrame | None:
+    """The innermost user frame: the line that the user would say made this node."""
+    frames = user_frames(node)
+    return frames[-1] if frames else None
+
+
+@lru_cache(maxsize=8192)
+def _parse(trace: str) -> tuple[SourceFrame, ...]:
+    return tuple(frame for frame in _frames(trace.splitlines()) if _is_user_file(frame.file))
+
+
+def _frames(lines: list[str]) -> Iterator[SourceFrame]:
+    head: re.Match[str] | None = None
+    code: list[str] = []
+    for line in [*lines, ""]:
+        found = _FRAME.match(line)
+        text = line.strip()
+        if head is not None and (found or not text):
+            yield SourceFrame(head[1], int(head[2]), head[3], " ".join(code))
+            head, code = None, []
+        if found:
+            head = found
+        elif head is not None and not _CARETS.fullmatch(text):
+            code.append(text)
+
+
+def _is_user_file(file: str) -> bool:
+    return not (file.startswith("<") and file.endswith(">")) and not file.startswith(_NOT_USER_CODE)
