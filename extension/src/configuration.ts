@@ -1,0 +1,74 @@
+import * as vscode from "vscode";
+import { chooseInterpreter } from "./interpreter";
+import { complain, usable } from "./probe";
+
+export const DEBUG_TYPE = "fxdap";
+
+/** What F5 does without a launch.json, and what the ▷ menu does. */
+export function configurationFor(program: string): vscode.DebugConfiguration {
+  return { type: DEBUG_TYPE, request: "launch", name: "Debug FX Graph", program };
+}
+
+/** Completes a launch configuration with what only the editor knows; Python checks the rest. */
+export class ConfigurationProvider implements vscode.DebugConfigurationProvider {
+  constructor(private readonly context: vscode.ExtensionContext) {}
+
+  async resolveDebugConfiguration(
+    _folder: vscode.WorkspaceFolder | undefined,
+    configuration: Partial<vscode.DebugConfiguration>,
+  ): Promise<vscode.DebugConfiguration | null | undefined> {
+    if (isComplete(configuration)) {
+      return configuration;
+    }
+    const document = vscode.window.activeTextEditor?.document;
+    if (document?.languageId === "python") {
+      return { ...configurationFor("${file}"), ...configuration };
+    }
+    return (await explainWhatToOpen(document)) ? null : undefined;
+  }
+
+  async resolveDebugConfigurationWithSubstitutedVariables(
+    folder: vscode.WorkspaceFolder | undefined,
+    configuration: vscode.DebugConfiguration,
+  ): Promise<vscode.DebugConfiguration | undefined> {
+    const complete = { ...this.editorDefaults(folder), ...configuration };
+    if (complete.logToFile === true) {
+      complete.logToFile = this.context.logUri.fsPath;
+    }
+    if (complete.debugServer !== undefined) {
+      return complete;
+    }
+    const interpreter = await chooseInterpreter(configuration.python, folder);
+    if (interpreter === undefined) {
+      void complain("No Python interpreter was found.");
+      return undefined;
+    }
+    complete.python = interpreter.path;
+    const launches = configuration.request === "launch";
+    return (await usable(interpreter, launches, this.context.extensionPath)) ? complete : undefined;
+  }
+
+  private editorDefaults(folder: vscode.WorkspaceFolder | undefined): Record<string, unknown> {
+    const logging = vscode.workspace.getConfiguration("fxdap", folder).get<boolean>("logToFile", false);
+    return {
+      ...(folder === undefined ? {} : { workspace: folder.uri.fsPath, cwd: folder.uri.fsPath }),
+      ...(logging ? { logToFile: true } : {}),
+    };
+  }
+}
+
+function isComplete(
+  configuration: Partial<vscode.DebugConfiguration>,
+): configuration is vscode.DebugConfiguration {
+  return configuration.type !== undefined && configuration.request !== undefined;
+}
+
+/** True when the user wants to write a launch.json instead. */
+async function explainWhatToOpen(document: vscode.TextDocument | undefined): Promise<boolean> {
+  const text =
+    document?.languageId === "fxgraph"
+      ? "A graph listing shows a graph but cannot run it. Press F5 in the Python file that builds the graph, or name its source in a launch configuration."
+      : "Open the Python file whose graphs you want to debug and press F5 there, or write a launch configuration.";
+  const open = "Open launch.json";
+  return (await vscode.window.showInformationMessage(text, open)) === open;
+}
