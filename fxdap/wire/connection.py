@@ -1,0 +1,242 @@
+"""One peer of a debug session: messages in and out over a pair of byte streams."""
+
+import os
+import sys
+import threading
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+from msgspec import Raw, Struct
+
+from fxdap.wire import envelope
+from fxdap.wire.envelope import Event, Message, Request, Response
+from fxdap.wire.errors import MalformedError, RequestError
+from fxdap.wire.framing import FrameReader, Malformed
+from fxdap.wire.log import WireLog
+from fxdap.wire.messages import ErrorResponseBody
+from fxdap.wire.messages import Message as ErrorMessage
+
+if TYPE_CHECKING:
+    import socket
+
+# Requests that cannot be read are answered with what a client can still match to its own.
+_UNKNOWN = "unknown"
+_UNREADABLE_ID = 100
+
+
+class Connection:
+    """One DAP peer: `seq` counts from 1, each message is one write.
+
+    Threads: one thread calls `read`; any thread sends. A send blocks while the peer does not
+    read, and is dropped once the peer is gone. `close` may come from any thread and ends `read`
+    when the connection is a socket (a blocked read of a pipe ends with the pipe).
+    """
+
+    def __init__(
+        self,
+        reader: BinaryIO,
+        writer: BinaryIO,
+        *,
+        name: str = "",
+        log: WireLog | None = None,
+        strict_start: bool = False,
+    ) -> None:
+        self.name = name
+        self.log = log
+        self._frames = FrameReader(reader, strict_start)
+        self._reader = reader
+        self._writer = writer
+        self._socket: socket.socket | None = None
+        self._lock = threading.Lock()
+        self._seq = 0
+        self._last_seen = 0
+        self._in_garbage = False
+        self._gone = False
+
+    @classmethod
+    def over_socket(
+        cls,
+        sock: "socket.socket",
+        *,
+        name: str = "",
+        log: WireLog | None = None,
+        strict_start: bool = False,
+    ) -> "Connection":
+        """A connection over TCP; it owns the socket from now on."""
+        import socket
+
+        if sock.family in (socket.AF_INET, socket.AF_INET6):
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        stream = cast(BinaryIO, sock.makefile("rwb", buffering=0))
+        connection = cls(stream, stream, name=name, log=log, strict_start=strict_start)
+        connection._socket = sock
+        return connection
+
+    @classmethod
+    def over_stdio(cls, *, name: str = "client", log: WireLog | None = None) -> "Connection":
+        """Take the standard streams for the protocol; whatever prints lands on stderr instead."""
+        reader = os.fdopen(os.dup(0), "rb", buffering=0)
+        writer = os.fdopen(os.dup(1), "wb", buffering=0)
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.close(nothing)
+        os.dup2(2, 1)
+        sys.stdout = sys.stderr
+        return cls(reader, writer, name=name, log=log)
+
+    def read(self) -> Message | None:
+        """The next message; None when the peer is gone. Answers unreadable input by itself."""
+        while True:
+            found = self._frames.read()
+            if found is None:
+                return None
+            if isinstance(found, Malformed):
+                self._note_received(found.text)
+                self._answer_garbage(found)
+                continue
+            self._note_received(found)
+            try:
+                message = envelope.decode(found)
+            except MalformedError as error:
+                self._in_garbage = True
+                self._answer_malformed(error)
+                continue
+            self._in_garbage = False
+            if isinstance(message, Request):
+                self._last_seen = message.seq
+            return message
+
+    def respond(self, request: Request, body: Struct | None = None) -> None:
+        """Answer a request with success."""
+        self._respond(request.seq, request.command, envelope.payload(body))
+
+    def fail(self, request: Request, error: RequestError | str) -> None:
+        """Answer a request with an error."""
+        if isinstance(error, str):
+            error = RequestError(error)
+        self._fail(request.seq, request.command, error)
+
+    def send_event(self, event: str, body: Struct | None = None) -> None:
+        """Tell the peer that something happened."""
+        raw = envelope.payload(body)
+        with self._lock:
+            self._write(Event(seq=self._next_seq(), event=event, body=raw))
+
+    def request(self, command: str, arguments: Struct | Raw | None = None) -> int:
+        """Ask the peer for something; its answer comes out of `read`, by the seq given here."""
+        raw = arguments if isinstance(arguments, Raw) else envelope.payload(arguments)
+        with self._lock:
+            seq = self._next_seq()
+            self._write(Request(seq=seq, command=command, arguments=raw))
+        return seq
+
+    def forward(self, message: Message, *, request_seq: int | None = None) -> int:
+        """Send another peer's message on, with a seq of this connection; gives that seq."""
+        with self._lock:
+            seq = self._next_seq()
+            match message:
+                case Request():
+                    message = Request(seq=seq, command=message.command, arguments=message.arguments)
+                case Response():
+                    message = Response(
+                        seq=seq,
+                        request_seq=message.request_seq if request_seq is None else request_seq,
+                        success=message.success,
+                        command=message.command,
+                        message=message.message,
+                        body=message.body,
+                    )
+                case Event():
+                    message = Event(seq=seq, event=message.event, body=message.body)
+            self._write(message)
+        return seq
+
+    def close(self) -> None:
+        """End the connection, from any thread."""
+        self._gone = True
+        if self._socket is None:
+            self._close_streams()
+            return
+        import socket
+
+        try:
+            self._socket.shutdown(socket.SHUT_RDWR)
+        except OSError:  # the peer was faster
+            pass
+        self._close_streams()
+        self._socket.close()
+
+    def _close_streams(self) -> None:
+        for stream in {self._reader, self._writer}:
+            try:
+                stream.close()
+            except OSError:
+                pass
+
+    def _answer_garbage(self, garbage: Malformed) -> None:
+        error = envelope.malformed(garbage.reason, garbage.text)
+        # The rest of a message that was just answered is no second message.
+        if not self._in_garbage or error.seq is not None:
+            self._answer_malformed(error)
+        self._in_garbage = True
+
+    def _answer_malformed(self, error: MalformedError) -> None:
+        seq = error.seq if error.seq else self._last_seen + 1
+        self._last_seen = max(seq, 1)
+        reason = RequestError(f"unreadable message: {error.message}", id=_UNREADABLE_ID)
+        self._fail(self._last_seen, error.command or _UNKNOWN, reason)
+
+    def _respond(self, request_seq: int, command: str, body: Raw) -> None:
+        with self._lock:
+            self._write(
+                Response(
+                    seq=self._next_seq(),
+                    request_seq=request_seq,
+                    success=True,
+                    command=command,
+                    body=body,
+                )
+            )
+
+    def _fail(self, request_seq: int, command: str, error: RequestError) -> None:
+        # In `format` braces are placeholders, so a text with braces goes in as a variable.
+        details = ErrorMessage(
+            id=error.id,
+            format="{_message}",
+            variables={"_message": error.message},
+            show_user=error.show_user or None,
+        )
+        with self._lock:
+            self._write(
+                Response(
+                    seq=self._next_seq(),
+                    request_seq=request_seq,
+                    success=False,
+                    command=command,
+                    message=error.message,
+                    body=envelope.payload(ErrorResponseBody(error=details)),
+                )
+            )
+
+    def _next_seq(self) -> int:
+        self._seq += 1
+        return self._seq
+
+    def _write(self, message: Message) -> None:
+        body = envelope.encode(message)
+        if self.log:
+            self.log.sent(self.name, body)
+        if self._gone:
+            return
+        rest = memoryview(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+        try:
+            while rest:
+                rest = rest[self._writer.write(rest) :]
+            self._writer.flush()
+        except (OSError, ValueError) as error:
+            self._gone = True
+            if self.log:
+                self.log.note(f"{self.name} is gone: {error}")
+
+    def _note_received(self, text: bytes) -> None:
+        if self.log:
+            self.log.received(self.name, text)
