@@ -35,6 +35,14 @@ def module_scopes(node: Node) -> tuple[ModuleScope, ...]:
     return _scopes(tuple(entries))
 
 
+def enclosing_scopes(node: Node) -> tuple[ModuleScope, ...]:
+    """The modules whose forward the node stands in: without the module that it calls itself."""
+    scopes = module_scopes(node)
+    if node.op == "call_module" and scopes and scopes[-1].path == node.target:
+        return scopes[:-1]
+    return scopes
+
+
 def _ran_in_a_module(node: Node) -> bool:
     """Tracers stamp inputs and guards with the scope of their first use: those are the root's."""
     return node.op not in ("placeholder", "output") and node.target != "_guards_fn"

@@ -60,4 +60,4 @@ def _frames(lines: list[str]) -> Iterator[SourceFrame]:
 
 
 def _is_user_file(file: str) -> bool:
-    return not (file.startswith("<") and file.endswith(">")) and not file.startswith(_NOT_USER_CODE)
+    return not file.startswith(("<", *_NOT_USER_CODE))
