@@ -143,6 +143,20 @@ class DapClient:
         event = self._wait(lambda: self._take_event(name, where), timeout, f"event {name!r}")
         return event.body
 
+    def next_event(
+        self, timeout: float | None = None, unless_answered: int | None = None
+    ) -> ReceivedEvent | None:
+        """The first event nobody has waited for, whatever it is.
+
+        None once the connection has ended or the request `unless_answered` has its answer.
+        """
+        with self._changed:
+            if not self._changed.wait_for(
+                lambda: self._unconsumed or self._end or unless_answered in self._responses, timeout
+            ):
+                raise TimeoutError(f"no event within {timeout} s; {self._summary()}")
+            return self._unconsumed.pop(0) if self._unconsumed else None
+
     def wait_end(self, timeout: float = 10.0) -> None:
         """Wait until the other side has closed the connection."""
         with self._changed:
