@@ -11,7 +11,7 @@ MAX_HEADER = 8 * 1024
 _CHUNK = 64 * 1024
 _LONGEST_START = 64
 
-_FIRST_LINE = re.compile(rb"[A-Za-z][A-Za-z0-9-]*[ \t]*(?::|$)")
+_FIRST_LINE = re.compile(rb"[A-Za-z][A-Za-z0-9-]*[ \t]*(?::|\Z)")
 _HEADER_LINE = re.compile(rb"[A-Za-z][A-Za-z0-9-]*[ \t]*:[^\r\n]*")
 _HEADER_END = re.compile(rb"\r?\n\r?\n")
 _LENGTH_LINE = re.compile(rb"(?im)^content-length[ \t]*:[ \t]*(.*?)[ \t\r]*$")
@@ -54,7 +54,8 @@ class FrameReader:
         while True:
             self._drop_blank_lines()
             if self._buffer and not _FIRST_LINE.match(self._buffer):
-                return self._skip("expected a Content-Length header")
+                line = bytes(self._buffer[:MAX_HEADER]).splitlines()[0]
+                return self._skip(f"expected a Content-Length header, got {_quoted(line)}")
             end = _HEADER_END.search(self._buffer)
             if end:
                 return self._parse_header(end.start(), end.end())

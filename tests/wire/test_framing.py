@@ -80,9 +80,11 @@ def test_every_spelling_of_a_header_gives_the_body(data: bytes) -> None:
             b"Content-Length: 5000\r\n\r\n" + TEXT,
             "Content-Length is 5000, but the body has 46 bytes",
         ),
-        (b"hello\r\n", "not a header line: 'hello'"),
+        (b"hello\r\n", "expected a Content-Length header, got 'hello'"),
+        (b"hello\r\n\r\n", "expected a Content-Length header, got 'hello'"),
+        (b"X: 1\r\nhello\r\n\r\n", "not a header line: 'hello'"),
         (b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "expected a Content-Length header"),
-        (b"A" * 9000 + b"\r\n", "not a header line: '" + "A" * 60 + "...'"),
+        (b"A" * 9000 + b"\r\n", "expected a Content-Length header, got '" + "A" * 60 + "...'"),
         (b"A" * 70000, "the header is longer than 8192 bytes"),
     ],
 )
@@ -90,7 +92,7 @@ def test_garbage_is_reported_once_and_the_next_frame_is_read(garbage: bytes, rea
     found = read_all(garbage + frame())
     assert [type(item) for item in found] == [Malformed, bytes]
     assert isinstance(found[0], Malformed)
-    assert found[0].reason == reason
+    assert found[0].reason.startswith(reason)
     assert found[1] == TEXT
 
 
