@@ -111,7 +111,7 @@ class FrameReader:
         del self._buffer[:start]
         return Malformed(f"Content-Length is {length}, but the body has {start} bytes", text)
 
-    def _skip(self, reason: str, search_from: int = 0) -> Malformed:
+    def _skip(self, reason: str, search_from: int = 1) -> Malformed:
         """Give up the bytes at hand, as far as the next header if that is among them."""
         start = _FRAME_START.search(self._buffer, search_from)
         end = start.start() if start else len(self._buffer)
