@@ -1,0 +1,160 @@
+"""Python source for a run of nodes over one register list, with a flag test before each node.
+
+A segment is a function `segment(R, F, trap, m)`: `R[i]` is the value of node `i`, `F[i]` is
+non-zero when something waits before node `i`, `trap(i)` is called then, and `m` is the root
+module. Every node's statement stands on that node's line of the graph listing, and the code's
+file name is the listing, so that Python tracebacks point into it.
+"""
+
+import math
+import operator
+from collections.abc import Callable, Sequence
+from types import CodeType, EllipsisType
+from typing import Any, Protocol
+
+from torch.fx import Node
+from torch.fx.graph import inplace_methods, magic_methods
+
+SEGMENT_LENGTH = 32
+
+Segment = Callable[[list[Any], bytearray, Callable[[int], None], Any], None]
+
+
+class Layout(Protocol):
+    """What the generator needs to know of a program."""
+
+    @property
+    def nodes(self) -> Sequence[Node]: ...
+    @property
+    def index(self) -> dict[Node, int]: ...
+    @property
+    def last_uses(self) -> Sequence[Sequence[int]]: ...
+
+    def line(self, index: int) -> int: ...
+
+
+class SegmentWriter:
+    """Writes one segment; collects the objects its code refers to in `names`."""
+
+    def __init__(self, layout: Layout, released: object) -> None:
+        self._layout = layout
+        self.names: dict[str, Any] = {"_released": released}
+
+    def compile(self, start: int, stop: int, filename: str, *, keep: bool) -> Segment:
+        """Return the function for nodes `start` to `stop`; without `keep` it frees dead values."""
+        text = self._source(start, stop, keep)
+        code: CodeType = compile(text, filename, "exec", dont_inherit=True)
+        namespace = self.names
+        exec(code, namespace)
+        segment: Segment = namespace.pop("segment")
+        return segment
+
+    def _source(self, start: int, stop: int, keep: bool) -> str:
+        line = self._layout.line
+        parts = ["\n" * max(line(start) - 2, 0), "def segment(R, F, trap, m):\n"]
+        current = max(line(start), 2)
+        for index in range(start, stop):
+            gap = line(index) - current
+            parts.append("\n" * max(gap, 0))
+            current += max(gap, 0)
+            parts.append(self._statement(index, keep))
+            current += 1
+        return "".join(parts)
+
+    def _statement(self, index: int, keep: bool) -> str:
+        statements = [f"F[{index}] and trap({index})"]
+        expression = self._expression(index)
+        if expression is not None:
+            statements.append(f"R[{index}] = {expression}")
+        if not keep:
+            statements += [f"R[{dead}] = _released" for dead in self._layout.last_uses[index]]
+        return f" {'; '.join(statements)}\n"
+
+    def _expression(self, index: int) -> str | None:
+        node = self._layout.nodes[index]
+        if node.op == "placeholder":
+            return None
+        if node.op == "get_attr":
+            return self._path(node.target)
+        if node.op == "output":
+            return self._argument(node.args[0])
+        if node.op == "call_function":
+            infix = self._infix(node)
+            if infix is not None:
+                return infix
+            return self._call(self._constant(f"f{index}", node.target), node.args, node)
+        if node.op == "call_method":
+            receiver = self._argument(node.args[0])
+            return self._call(f"{receiver}.{node.target}", node.args[1:], node)
+        return self._call(self._path(node.target), node.args, node)
+
+    def _infix(self, node: Node) -> str | None:
+        target: Any = node.target
+        if node.kwargs or getattr(target, "__module__", None) != "_operator":
+            return None
+        arguments = [self._argument(a) for a in node.args]
+        if target is operator.getitem and len(arguments) == 2:
+            return f"{arguments[0]}[{arguments[1]}]"
+        name = target.__name__
+        form = magic_methods.get(name)
+        if form is None or name in inplace_methods or form.count("{}") != len(arguments):
+            return None
+        return str(form.format(*arguments))
+
+    def _call(self, function: str, args: Sequence[Any], node: Node) -> str:
+        arguments = [self._argument(a) for a in args]
+        keywords = {k: self._argument(v) for k, v in node.kwargs.items()}
+        if all(k.isidentifier() for k in keywords):
+            arguments += [f"{k}={v}" for k, v in keywords.items()]
+        else:
+            items = ", ".join(f"{k!r}: {v}" for k, v in keywords.items())
+            arguments.append(f"**{{{items}}}")
+        return f"{function}({', '.join(arguments)})"
+
+    def _path(self, target: Any) -> str:
+        expression = "m"
+        for atom in str(target).split("."):
+            if atom.isidentifier() and not atom.startswith("__"):
+                expression += f".{atom}"
+            else:
+                expression = f"getattr({expression}, {atom!r})"
+        return expression
+
+    def _argument(self, value: Any) -> str:
+        if isinstance(value, Node):
+            return f"R[{self._layout.index[value]}]"
+        if isinstance(value, tuple):
+            return self._tuple(value)
+        if isinstance(value, list):
+            return f"[{', '.join(self._argument(v) for v in value)}]"
+        if isinstance(value, dict):
+            items = ", ".join(f"{k!r}: {self._argument(v)}" for k, v in value.items())
+            return f"{{{items}}}"
+        if isinstance(value, slice):
+            parts = (value.start, value.stop, value.step)
+            return f"slice({', '.join(self._argument(p) for p in parts)})"
+        return self._literal(value)
+
+    def _tuple(self, value: tuple[Any, ...]) -> str:
+        items = [self._argument(v) for v in value]
+        if type(value) is tuple:
+            return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
+        if hasattr(value, "_fields"):
+            return f"{self._constant(None, type(value))}({', '.join(items)})"
+        return self._constant(None, value)
+
+    def _literal(self, value: Any) -> str:
+        if value is None or type(value) in (bool, str, EllipsisType):
+            return repr(value) if value is not ... else "..."
+        if type(value) is int or (type(value) is float and math.isfinite(value)):
+            return repr(value) if value >= 0 and not _is_negative_zero(value) else f"({value!r})"
+        return self._constant(None, value)
+
+    def _constant(self, name: str | None, value: Any) -> str:
+        key = name or f"c{len(self.names)}"
+        self.names[key] = value
+        return key
+
+
+def _is_negative_zero(value: float) -> bool:
+    return value == 0 and math.copysign(1.0, value) < 0

@@ -1,0 +1,187 @@
+"""The debugger of one process: its programs, threads, breakpoints and options."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import torch
+from torch.fx import Graph
+
+from fxdap.engine.breakpoints import Breakpoints
+from fxdap.engine.exceptions import ExceptionFilters
+from fxdap.engine.frame import Frame
+from fxdap.engine.program import Program
+from fxdap.engine.retention import Retention
+from fxdap.engine.stops import Stop
+from fxdap.engine.thread import DebugThread, run_in
+from fxdap.view.nested import nested_graphs
+
+PROGRAM_LIMIT = 256
+"""Programs remembered at once; a training loop that keeps tracing new graphs must not leak."""
+
+
+@dataclass
+class Options:
+    """Launch options the engine heeds."""
+
+    stop_on_entry: bool = True
+    keep_values: bool = True
+    just_my_code: bool = True
+
+
+class Listener(Protocol):
+    """Who is told what happens. Called on user threads; must not block on them."""
+
+    def stopped(self, thread: DebugThread, stop: Stop) -> None: ...
+    def thread_started(self, thread: DebugThread) -> None: ...
+    def thread_ended(self, thread: DebugThread) -> None: ...
+    def program_added(self, program: Program) -> None: ...
+    def logged(self, text: str, frame: Frame) -> None: ...
+
+
+class Debugger:
+    """Everything that a session needs to know of the user's graphs.
+
+    Programs and threads are added by user threads and read by the server thread, under `lock`.
+    """
+
+    def __init__(self, listener: Listener, options: Options | None = None) -> None:
+        self.listener = listener
+        self.options = options or Options()
+        self.breakpoints = Breakpoints(self)
+        self.exceptions = ExceptionFilters()
+        self.retention = Retention()
+        self.lock = threading.RLock()
+        self._programs: OrderedDict[tuple[int, int], tuple[object, Program]] = OrderedDict()
+        self._threads: dict[int, DebugThread] = {}
+        self._names: dict[str, int] = {}
+        self._entry_pending = self.options.stop_on_entry
+        self._next_thread = 1
+
+    def take_entry(self) -> bool:
+        """Whether the graph that begins now is the one to stop on entry of."""
+        pending, self._entry_pending = self._entry_pending, False
+        return pending
+
+    def expect_entry(self, pending: bool) -> None:
+        """Stop on entry of the next graph, or not."""
+        self._entry_pending = pending
+
+    def programs(self) -> list[Program]:
+        """Every program seen, nested ones included, oldest first."""
+        with self.lock:
+            return [program for _, program in self._programs.values()]
+
+    def threads(self) -> list[DebugThread]:
+        """Threads that have run a graph."""
+        with self.lock:
+            return list(self._threads.values())
+
+    def thread(self, ident: int) -> DebugThread | None:
+        """The thread with this DAP id."""
+        return next((t for t in self.threads() if t.id == ident), None)
+
+    def frames_of(self, program: Program) -> list[Frame]:
+        """Runs of `program` that are on some thread's stack now."""
+        return [f for t in self.threads() for f in list(t.frames) if f.program is program]
+
+    def current_thread(self) -> DebugThread:
+        """The calling thread as the debugger sees it; made when first met."""
+        native = threading.get_ident()
+        thread = self._threads.get(native)
+        if thread is None:
+            thread = self._add_thread(native)
+        return thread
+
+    def _add_thread(self, native: int) -> DebugThread:
+        with self.lock:
+            self._forget_ended_threads()
+            thread = DebugThread(self, self._next_thread, threading.current_thread().name)
+            self._next_thread += 1
+            self._threads[native] = thread
+        self.listener.thread_started(thread)
+        return thread
+
+    def _forget_ended_threads(self) -> None:
+        alive = {t.ident for t in threading.enumerate()}
+        for native in [n for n in self._threads if n not in alive]:
+            self.listener.thread_ended(self._threads.pop(native))
+
+    def program_for(
+        self, module: torch.nn.Module, graph: Graph, version: object, name: str
+    ) -> Program:
+        """The program of a graph; a new one when the graph changed.
+
+        `version` is an object that stays the same while the graph does, such as a GraphModule's
+        compiled forward; None if there is none, then the graph itself is compared.
+        """
+        key = (id(module), id(graph))
+        known = self._programs.get(key)
+        if known is not None:
+            if version is not None and known[0] is version:
+                return known[1]
+            if known[1].is_current():
+                self._programs[key] = (version or known[0], known[1])
+                return known[1]
+        return self._add_program(key, module, graph, version, name)
+
+    def _add_program(
+        self,
+        key: tuple[int, int],
+        module: torch.nn.Module,
+        graph: Graph,
+        version: object,
+        name: str,
+    ) -> Program:
+        with self.lock:
+            program = Program(module, graph, self._unique(name))
+            self._programs[key] = (version, program)
+            while len(self._programs) > PROGRAM_LIMIT:
+                self._programs.popitem(last=False)
+            for inner in nested_graphs(module, graph):
+                nested = Program(
+                    inner.module, inner.graph, program.name, parent=program, path=inner.path
+                )
+                self._programs[id(inner.module), id(inner.graph)] = (
+                    forward_of(inner.module),
+                    nested,
+                )
+        self.listener.program_added(program)
+        for added in [program, *(p for p in self.programs() if p.parent is program)]:
+            self.breakpoints.bind(added)
+        return program
+
+    def _unique(self, name: str) -> str:
+        count = self._names[name] = self._names.get(name, 0) + 1
+        return name if count == 1 else f"{name}_{count}"
+
+    def run_program(self, program: Program, inputs: Sequence[Any]) -> Any:
+        """Run a program on the calling thread with its placeholders' values, in order."""
+        thread = self.current_thread()
+        frame = Frame(program, thread, thread.top)
+        for index, value in zip(program.placeholders, inputs, strict=True):
+            frame.registers[index] = value
+        return run_in(thread, frame, frame.run)
+
+    def failed(self, thread: DebugThread, error: Exception) -> None:
+        """A node raised; keep the frames for a post-mortem stop if one is wanted."""
+        if self.exceptions.wants_uncaught():
+            thread.failed_frames = list(thread.frames)
+
+    def end(self) -> None:
+        """Let go of every program and thread; stopped threads go on without a debugger."""
+        with self.lock:
+            threads = self.threads()
+            self._programs.clear()
+            self._threads.clear()
+        for thread in threads:
+            thread.detach()
+
+
+def forward_of(module: torch.nn.Module) -> object:
+    """What changes when a GraphModule is recompiled: its class's forward function."""
+    return type(module).__dict__.get("forward")

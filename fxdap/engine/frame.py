@@ -1,0 +1,145 @@
+"""One run of a program: its registers, its position, and the loop that runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.fx import Node
+
+from fxdap.engine.execute import execute, fetch
+from fxdap.engine.program import RELEASED, Program
+from fxdap.engine.stops import Phase
+
+if TYPE_CHECKING:
+    from fxdap.engine.thread import DebugThread
+
+BREAKPOINT, STEP, PAUSE = 1, 2, 4
+"""Bits of a frame's flags: something of this kind waits before that node."""
+
+_PAUSE_ALL = bytes(flags | PAUSE for flags in range(256))
+
+
+class ValueUnavailableError(LookupError):
+    """A node's value is asked for that has not been computed, or was released."""
+
+
+class Frame:
+    """A graph that is being run by one thread.
+
+    `registers[i]` is the value of node `i` once `i` has run. Only the owning thread writes
+    registers and position; another thread may set bits of `flags` at any time.
+    """
+
+    def __init__(self, program: Program, thread: DebugThread, parent: Frame | None) -> None:
+        self.program = program
+        self.thread = thread
+        self.parent = parent
+        self.registers: list[Any] = [None] * len(program)
+        self.flags = bytearray(program.flags)
+        self.position = 0
+        self.phase: Phase = "before"
+        self.interpreter: torch.fx.Interpreter | None = None
+        self.kept_bytes = 0
+
+    @property
+    def node(self) -> Node:
+        """The node about to run, or the one that just ran or raised (see `phase`)."""
+        return self.program.nodes[self.position]
+
+    def computed(self) -> Iterator[int]:
+        """Indices of the nodes that have a value to show, in execution order."""
+        end = self.position + (1 if self.phase == "after" else 0)
+        return (i for i in range(end) if self.registers[i] is not RELEASED)
+
+    def value(self, index: int) -> Any:
+        """Return node `index`'s value; ValueUnavailableError says why there is none."""
+        name = self.program.nodes[index].name
+        if index > self.position or (index == self.position and self.phase != "after"):
+            raise ValueUnavailableError(f"%{name} has not run yet")
+        value = self.registers[index]
+        if value is RELEASED:
+            raise ValueUnavailableError(
+                f"%{name} was released: no later node reads it and values are kept only within "
+                f"keepValues / memoryBudget"
+            )
+        return value
+
+    def set_value(self, index: int, value: Any) -> None:
+        """Replace a computed node's value; later nodes read the new one."""
+        self.value(index)
+        self.registers[index] = value
+        if self.interpreter is not None and self.program.nodes[index] in self.interpreter.env:
+            self.interpreter.env[self.program.nodes[index]] = value
+
+    def argument(self, value: Any) -> Any:
+        """Return one of the current node's arguments with values in place of nodes."""
+        return fetch(value, self.program, self.registers)
+
+    def pause(self) -> None:
+        """Stop before the next node of this frame. Any thread may call it."""
+        self.flags[:] = self.flags.translate(_PAUSE_ALL)
+
+    def refresh_flags(self) -> None:
+        """Take over breakpoints that moved while the frame was running."""
+        kept = (flags & ~BREAKPOINT for flags in self.flags)
+        fresh = self.program.flags
+        self.flags[:] = bytes(k | f for k, f in zip(kept, fresh, strict=True))
+
+    def run(self) -> Any:
+        """Run every node and return the output node's value. The user's exceptions pass through."""
+        index, end = 0, len(self.program)
+        keep = self.thread.debugger.options.keep_values
+        while index < end:
+            stop, segment = self.program.segment(index, keep)
+            if segment is None:
+                self._walk(index, stop, keep)
+            else:
+                self._run_segment(segment, index)
+            if keep:
+                self.thread.debugger.retention.account(self, index, stop)
+            index = stop
+        self.position = end - 1
+        if self.flags[end]:
+            self._trap(end)
+        return self.registers[-1]
+
+    def _run_segment(self, segment: Any, start: int) -> None:
+        try:
+            segment(self.registers, self.flags, self._trap, self.program.module)
+        except Exception as error:
+            code = segment.__code__
+            line = _line_in(error.__traceback__, code)
+            self.position = self.program.index_at_line(start, line)
+            self.thread.raised(self, error)
+            raise
+
+    def _walk(self, start: int, stop: int, keep: bool) -> None:
+        registers, flags, program = self.registers, self.flags, self.program
+        for index in range(start, stop):
+            if flags[index]:
+                self._trap(index)
+            try:
+                registers[index] = execute(program, index, registers)
+            except Exception as error:
+                self.position = index
+                self.thread.raised(self, error)
+                raise
+            if not keep:
+                for dead in program.last_uses[index]:
+                    registers[dead] = RELEASED
+
+    def _trap(self, index: int) -> None:
+        self.thread.arrive(self, index)
+
+
+def _line_in(traceback: TracebackType | None, code: Any) -> int:
+    """Line at which the last frame running `code` stood."""
+    line = 0
+    while traceback is not None:
+        if traceback.tb_frame.f_code is code:
+            line = traceback.tb_lineno
+        traceback = traceback.tb_next
+    return line

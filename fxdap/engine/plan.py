@@ -1,0 +1,75 @@
+"""Where a resumed thread is to stop next: the steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fxdap.engine.frame import STEP, Frame
+
+
+@dataclass
+class Plan:
+    """Stop before node `index` of `frame`, or in what replaces it when the frame ends.
+
+    A graph is straight-line code, so every step's landing place is known when it begins: the
+    plan flags that one place, and the run up to it goes at full speed.
+    """
+
+    frame: Frame | None
+    index: int = 0
+    into: bool = False
+    entry: bool = False
+
+    def arm(self) -> None:
+        """Flag the landing place; past the end of a graph it lies in the caller."""
+        while self.frame is not None and self.index >= len(self.frame.program):
+            caller = self.frame.parent
+            self.frame, self.index = caller, _after_call(caller)
+        if self.frame is not None:
+            self.frame.flags[self.index] |= STEP
+
+    def disarm(self) -> None:
+        """Take the flag back."""
+        if self.frame is not None:
+            self.frame.flags[self.index] &= ~STEP
+
+    def reached(self, frame: Frame, index: int) -> bool:
+        """Whether arriving before node `index` of `frame` completes the step."""
+        if self.frame is None:
+            return True
+        return frame is self.frame and index >= self.index
+
+    def entered(self, frame: Frame) -> None:
+        """A new graph begins on this thread: a step-in, or a step off the end, lands in it."""
+        if self.frame is None or (self.into and frame.parent is self.frame):
+            self.disarm()
+            self.frame, self.index, self.into = frame, 0, False
+            self.arm()
+
+
+def _after_call(caller: Frame | None) -> int:
+    return 0 if caller is None else caller.position + 1
+
+
+def step_over(frame: Frame) -> Plan:
+    """Stop before the node after the current one."""
+    return Plan(frame, _next_index(frame))
+
+
+def step_in(frame: Frame) -> Plan:
+    """Stop in the first graph that the current node runs, else like `step_over`."""
+    return Plan(frame, _next_index(frame), into=True)
+
+
+def step_out(frame: Frame) -> Plan:
+    """Stop after the innermost module the current node stands in, or after the graph."""
+    return Plan(frame, frame.program.end_of_scope(frame.position))
+
+
+def next_graph() -> Plan:
+    """Stop before the first node of the next graph (stop on entry)."""
+    return Plan(None, entry=True)
+
+
+def _next_index(frame: Frame) -> int:
+    return frame.position + 1

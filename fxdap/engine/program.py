@@ -1,0 +1,146 @@
+"""A graph prepared for stepping: nodes by index and name, segments of generated code."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from torch.fx import Graph, Node
+
+from fxdap.engine.codegen import SEGMENT_LENGTH, Segment, SegmentWriter
+from fxdap.view.listing import Listing, build_listing
+from fxdap.view.scope import ModuleScope, module_scopes
+
+
+class Released:
+    """Stands in a register whose value was let go; shown as "released", never as a value."""
+
+    def __repr__(self) -> str:
+        return "released"
+
+
+RELEASED = Released()
+
+
+class Program:
+    """One graph of one module. Holds no values: those live in a `Frame`'s registers.
+
+    `path` is where the graph's nodes stand in the listing of the outermost program: "" there,
+    "cond.true" for a nested graph. A nested program shares its parent's listing and file.
+    """
+
+    def __init__(
+        self,
+        module: torch.nn.Module,
+        graph: Graph,
+        name: str,
+        *,
+        parent: "Program | None" = None,
+        path: str = "",
+    ) -> None:
+        self.module = module
+        self.graph = graph
+        self.name = name
+        self.parent = parent
+        self.path = path
+        self.nodes: Sequence[Node] = tuple(graph.nodes)
+        self.index = {node: i for i, node in enumerate(self.nodes)}
+        self.by_name = {node.name: i for i, node in enumerate(self.nodes)}
+        self.placeholders = [i for i, node in enumerate(self.nodes) if node.op == "placeholder"]
+        self.last_uses = _last_uses(self.nodes, self.index)
+        self.flags = bytearray(len(self.nodes) + 1)
+        self.listing_file: Path | None = None
+        self._recorded = [(n, n.target, n.args, n.kwargs) for n in self.nodes]
+        self._listing: Listing | None = None
+        self._segments: dict[tuple[int, bool], Segment] = {}
+        self._visited: set[int] = set()
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def is_current(self) -> bool:
+        """Whether the graph still is what this program was made from."""
+        nodes = self.graph.nodes
+        return len(nodes) == len(self._recorded) and all(
+            node is n and node.target is target and node.args is args and node.kwargs is kwargs
+            for node, (n, target, args, kwargs) in zip(nodes, self._recorded, strict=True)
+        )
+
+    @property
+    def root(self) -> "Program":
+        """The program whose listing this one's nodes stand in."""
+        return self if self.parent is None else self.parent.root
+
+    @property
+    def listing(self) -> Listing:
+        """The text of the graph, nested graphs included; built when first asked for."""
+        root = self.root
+        if root._listing is None:
+            root._listing = build_listing(root.module, root.graph, title=root.name)
+        return root._listing
+
+    @property
+    def file(self) -> str:
+        """Name of the listing as tracebacks show it."""
+        file = self.root.listing_file
+        return str(file) if file is not None else f"<{self.root.name}.fxgraph>"
+
+    def qualified_name(self, index: int) -> str:
+        """The node's name as the listing writes it: `add_1`, or `cond.true/add_1`."""
+        name = self.nodes[index].name
+        return f"{self.path}/{name}" if self.path else name
+
+    def line(self, index: int) -> int:
+        """The node's 1-based line in the listing."""
+        return self.listing.lines.get(self.qualified_name(index), index + 2)
+
+    def scopes(self, index: int) -> tuple[ModuleScope, ...]:
+        """Modules around the node, outermost first, without the root."""
+        return module_scopes(self.nodes[min(index, len(self.nodes) - 1)])
+
+    def end_of_scope(self, index: int) -> int:
+        """Index of the first later node outside the node's innermost module; may be the end."""
+        inside = tuple(scope.path for scope in self.scopes(index))
+        for later in range(index + 1, len(self.nodes)):
+            around = tuple(scope.path for scope in self.scopes(later))
+            if not inside or around[: len(inside)] != inside:
+                if inside:
+                    return later
+                break
+        return len(self.nodes)
+
+    def segment(self, start: int, keep: bool) -> tuple[int, Segment | None]:
+        """Return the end of the segment that begins at `start`, and its code.
+
+        The code is None on the first visit: compiling costs more than one walk over the nodes,
+        so only a segment that is met again is compiled.
+        """
+        stop = min(start - start % SEGMENT_LENGTH + SEGMENT_LENGTH, len(self.nodes))
+        if start % SEGMENT_LENGTH:
+            return stop, None
+        code = self._segments.get((start, keep))
+        if code is None and start in self._visited:
+            writer = SegmentWriter(self, RELEASED)
+            code = writer.compile(start, stop, self.file, keep=keep)
+            self._segments[start, keep] = code
+        self._visited.add(start)
+        return stop, code
+
+    def index_at_line(self, start: int, line: int) -> int:
+        """The node whose listing line a traceback through the segment at `start` names."""
+        stop = min(start + SEGMENT_LENGTH, len(self.nodes))
+        for index in range(start, stop):
+            if self.line(index) == line:
+                return index
+        return start
+
+
+def _last_uses(nodes: Sequence[Node], index: dict[Node, int]) -> list[list[int]]:
+    """For each node the registers that nothing reads after it."""
+    uses: list[list[int]] = [[] for _ in nodes]
+    seen: set[Node] = set()
+    for i in range(len(nodes) - 1, -1, -1):
+        for source in nodes[i].all_input_nodes:
+            if source not in seen:
+                seen.add(source)
+                uses[i].append(index[source])
+    return uses

@@ -1,0 +1,20 @@
+"""Why a thread is stopped."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+Reason = Literal[
+    "entry", "step", "breakpoint", "function breakpoint", "exception", "pause", "uncaught"
+]
+
+Phase = Literal["before", "after", "raised"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stop:
+    """One stop: what it is shown as, which breakpoints were hit, and the exception if any."""
+
+    reason: Reason
+    text: str = ""
+    breakpoint_ids: tuple[int, ...] = ()
+    exception: BaseException | None = field(default=None, repr=False)

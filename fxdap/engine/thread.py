@@ -1,0 +1,177 @@
+"""A user thread that runs graphs: its frames, its stops, and the work done while stopped."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from fxdap.engine.frame import PAUSE, Frame
+from fxdap.engine.plan import Plan, next_graph
+from fxdap.engine.stops import Phase, Stop
+
+if TYPE_CHECKING:
+    from fxdap.engine.breakpoints import Hits
+    from fxdap.engine.debugger import Debugger
+
+
+class Abandoned(BaseException):
+    """Unwinds the user's run when the session ends it. User code does not catch BaseException."""
+
+
+class DebugThread:
+    """One thread of the user's program, as the debugger sees it.
+
+    The thread rule: only the user's own thread changes frames and registers, evaluates, and
+    reads tensors, because grad mode, autocast and inference mode belong to it. Other threads
+    hand it work with `post`, which runs while the thread is stopped, in order; they may also
+    call `resume`, `pause` and `abandon`.
+    """
+
+    def __init__(self, debugger: Debugger, ident: int, name: str) -> None:
+        self.debugger = debugger
+        self.id = ident
+        self.name = name
+        self.native_id = threading.get_ident()
+        self.frames: list[Frame] = []
+        self.stop: Stop | None = None
+        self.plan: Plan | None = None
+        self.pause_requested = False
+        self.failure: BaseException | None = None
+        self.failed_frames: list[Frame] = []
+        self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._abandoned = False
+
+    @property
+    def top(self) -> Frame | None:
+        """The innermost frame."""
+        return self.frames[-1] if self.frames else None
+
+    def enter(self, frame: Frame) -> None:
+        """A graph begins on this thread."""
+        self.frames.append(frame)
+        if self.debugger.take_entry():
+            self.plan = next_graph()
+        if self.plan is not None:
+            self.plan.entered(frame)
+        if self.pause_requested:
+            frame.pause()
+
+    def leave(self, frame: Frame) -> None:
+        """A graph ended; a step that was to land in it lands in its caller."""
+        self.frames.pop()
+        if self.plan is not None and self.plan.frame is frame:
+            self.plan.disarm()
+            self.plan.index = len(frame.program)
+            self.plan.arm()
+
+    def arrive(self, frame: Frame, index: int) -> None:
+        """Something waits before node `index`: first what is due after the node before it."""
+        if self._abandoned:
+            raise Abandoned
+        if index > 0:
+            found = self.debugger.breakpoints.after(frame, index - 1)
+            if found:
+                self._at(frame, index - 1, "after")
+                self._stop_for(self.debugger.breakpoints.judge(found, frame))
+        if index < len(frame.program):
+            self._at(frame, index, "before")
+            self._stop_before(frame, index)
+
+    def _at(self, frame: Frame, index: int, phase: Phase) -> None:
+        frame.position, frame.phase = index, phase
+
+    def _stop_before(self, frame: Frame, index: int) -> None:
+        stepped = self.plan is not None and self.plan.reached(frame, index)
+        hits = self.debugger.breakpoints.before(frame, index)
+        if hits and hits.stops:
+            self._stop_for(hits)
+        elif stepped and self.plan is not None:
+            self.halt(Stop(reason="entry" if self.plan.entry else "step"))
+        elif frame.flags[index] & PAUSE and self.pause_requested:
+            self.halt(Stop(reason="pause"))
+
+    def _stop_for(self, hits: Hits) -> None:
+        if hits.stops:
+            self.halt(Stop(reason=hits.reason, text=hits.text, breakpoint_ids=hits.ids))
+
+    def raised(self, frame: Frame, error: Exception) -> None:
+        """A node raised: stop there once, at the innermost node, if a filter asks for it."""
+        frame.phase = "raised"
+        if error is self.failure:
+            return
+        self.failure = error
+        self.debugger.failed(self, error)
+        if self.debugger.exceptions.wants_raised(frame, error):
+            self.halt(Stop(reason="exception", text=_describe(error), exception=error))
+
+    def halt(self, stop: Stop) -> None:
+        """Stop here and work for the client until resumed."""
+        if self.plan is not None:
+            self.plan.disarm()
+            self.plan = None
+        self._clear_pause()
+        self.stop = stop
+        self.debugger.listener.stopped(self, stop)
+        while (work := self._work.get()) is not None:
+            work()
+        self.stop = None
+        if self._abandoned:
+            raise Abandoned
+
+    def _clear_pause(self) -> None:
+        if self.pause_requested:
+            self.pause_requested = False
+            for frame in self.frames:
+                frame.flags[:] = bytes(flags & ~PAUSE for flags in frame.flags)
+
+    def post(self, work: Callable[[], None]) -> None:
+        """Have the stopped thread do something. Nothing may escape from `work`."""
+        self._work.put(work)
+
+    def resume(self, plan: Plan | None = None) -> None:
+        """Let a stopped thread go on, to the landing place of a step if one is given."""
+
+        def prepare() -> None:
+            if plan is not None:
+                plan.arm()
+            self.plan = plan
+
+        self._work.put(prepare)
+        self._work.put(None)
+
+    def pause(self) -> None:
+        """Stop before the next node this thread runs."""
+        self.pause_requested = True
+        for frame in list(self.frames):
+            frame.pause()
+
+    def detach(self) -> None:
+        """Let the thread run on by itself: the debugger is going away."""
+        self.plan = None
+        self.pause_requested = False
+        for frame in list(self.frames):
+            frame.flags[:] = bytes(len(frame.flags))
+        self.failure, self.failed_frames = None, []
+        self._work.put(None)
+
+    def abandon(self) -> None:
+        """Unwind the run at its next node (at once if stopped)."""
+        self._abandoned = True
+        self.pause()
+        self._work.put(None)
+
+
+def _describe(error: BaseException) -> str:
+    text = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {text[0]}" if text else type(error).__name__
+
+
+def run_in(thread: DebugThread, frame: Frame, body: Callable[[], Any]) -> Any:
+    """Run `body` with `frame` as the thread's innermost frame."""
+    thread.enter(frame)
+    try:
+        return body()
+    finally:
+        thread.leave(frame)

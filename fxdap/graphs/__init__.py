@@ -1,0 +1,1 @@
+"""Where graphs come from: scripts, files, captures, and runs that user code starts."""

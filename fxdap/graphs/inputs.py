@@ -1,0 +1,56 @@
+"""From a GraphModule call's arguments to the values of its placeholders."""
+
+import inspect
+from collections.abc import Sequence
+from typing import Any
+
+from torch.fx import GraphModule
+from torch.fx._pytree import tree_flatten_spec
+from torch.fx.graph import CodeGen, _PyTreeCodeGen
+
+
+class Binder:
+    """Binds calls of one compiled GraphModule exactly as its generated `forward` does.
+
+    The generated function's own signature is used, so that defaults, keywords and arity errors
+    are torch's and Python's.
+    """
+
+    def __init__(self, module: GraphModule) -> None:
+        self._module = module
+        self._codegen = module.graph._codegen
+        self._signature = inspect.signature(module.forward)
+        parameters = self._signature.parameters.values()
+        self._simple = all(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
+        self._plain = type(self._codegen) is CodeGen
+
+    def placeholders(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sequence[Any]:
+        """Return the placeholders' values in order. Raises TypeError as the call would."""
+        values = self._values(args, kwargs)
+        if self._plain:
+            return values
+        if isinstance(self._codegen, _PyTreeCodeGen) and self._codegen.pytree_info is not None:
+            return self._flatten(values)
+        flat: Sequence[Any] = self._codegen.process_inputs(*values)
+        return flat
+
+    def result(self, output: Any) -> Any:
+        """Return what the call returns for the output node's value."""
+        return output if self._plain else self._codegen.process_outputs(output)
+
+    def _values(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        if self._simple and not kwargs and len(args) == len(self._signature.parameters):
+            return list(args)
+        bound = self._signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return list(bound.arguments.values())
+
+    def _flatten(self, values: list[Any]) -> Sequence[Any]:
+        """As `_PyTreeCodeGen.gen_var_bindings` (torch/fx/graph.py) writes it."""
+        spec = self._module._in_spec
+        tree: Any = values
+        if spec.type is tuple and spec.num_children == 2 and spec.child(1).type is dict:
+            count, names = spec.child(0).num_children, spec.child(1).context
+            tree = (tuple(values[:count]), dict(zip(names, values[count:], strict=True)))
+        flat: list[Any] = tree_flatten_spec(tree, spec)
+        return flat

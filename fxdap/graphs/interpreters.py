@@ -1,0 +1,122 @@
+"""Runs of torch.fx.Interpreter and of users' subclasses, run as they are.
+
+The user's code runs for every node in its order: their `run`, `run_node`, opcode methods and
+env. `run` and `run_node` are wrapped on each class that defines them; the wrapper of `run_node`
+lets the debugger arrive before the node and takes its value after.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from torch.fx import Interpreter, Node
+
+from fxdap.engine.debugger import Debugger
+from fxdap.engine.frame import Frame
+from fxdap.engine.program import Program
+from fxdap.engine.thread import run_in
+from fxdap.graphs.naming import graph_title
+from fxdap.graphs.origin import is_ghost, user_frame
+from fxdap.graphs.patches import Patches
+
+
+class InterpreterFrame(Frame):
+    """A run whose nodes the user's interpreter executes."""
+
+    def __init__(self, program: Program, interpreter: Interpreter, debugger: Debugger) -> None:
+        thread = debugger.current_thread()
+        super().__init__(program, thread, thread.top)
+        self.interpreter = self._user = interpreter
+        self._running: Node | None = None
+
+    def node_run(self, node: Node, original: Callable[[Interpreter, Node], Any]) -> Any:
+        """Run one node by the user's `run_node`; a `super().run_node` in it passes through."""
+        index = self.program.index.get(node)
+        if index is None or self._running is node:
+            return original(self._user, node)
+        if self.flags[index]:
+            self.thread.arrive(self, index)
+        outer, self._running = self._running, node
+        self.position, self.phase = index, "before"
+        try:
+            value = self.registers[index] = original(self._user, node)
+        except Exception as error:
+            self.position = index
+            self.thread.raised(self, error)
+            raise
+        finally:
+            self._running = outer
+        if self.flags[index + 1] and index + 1 == len(self.program):
+            self.thread.arrive(self, index + 1)
+        return value
+
+
+class InterpreterRuns:
+    """Wraps `run` and `run_node` of Interpreter and its subclasses while installed."""
+
+    def __init__(self, debugger: Debugger, patches: Patches) -> None:
+        self._debugger = debugger
+        self._patches = patches
+
+    def install(self) -> None:
+        """Wrap Interpreter and all its subclasses; later subclasses when they are first used."""
+        original = Interpreter.__init__
+        runs = self
+
+        @functools.wraps(original)
+        def init(interpreter: Interpreter, *args: Any, **kwargs: Any) -> None:
+            runs._wrap(type(interpreter))
+            original(interpreter, *args, **kwargs)
+
+        self._patches.set(Interpreter, "__init__", init)
+        self._wrap(Interpreter)
+        self._wrap_subclasses(Interpreter)
+
+    def _wrap_subclasses(self, cls: type) -> None:
+        subclass: type
+        for subclass in cls.__subclasses__():
+            self._wrap(subclass)
+            self._wrap_subclasses(subclass)
+
+    def _wrap(self, cls: type) -> None:
+        for owner in cls.__mro__:
+            if not issubclass(owner, Interpreter):
+                continue
+            for name, wrap in (("run", self._wrap_run), ("run_node", self._wrap_run_node)):
+                method = owner.__dict__.get(name)
+                if callable(method) and not self._patches.is_set(owner, name):
+                    self._patches.set(owner, name, wrap(method))
+
+    def _wrap_run(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def run(interpreter: Interpreter, *args: Any, **kwargs: Any) -> Any:
+            frame = self._begin(interpreter, args)
+            if frame is None:
+                return original(interpreter, *args, **kwargs)
+            return run_in(frame.thread, frame, lambda: original(interpreter, *args, **kwargs))
+
+        return run
+
+    def _wrap_run_node(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def run_node(interpreter: Interpreter, n: Node) -> Any:
+            frame = self._debugger.current_thread().top
+            if isinstance(frame, InterpreterFrame) and frame.interpreter is interpreter:
+                return frame.node_run(n, original)
+            return original(interpreter, n)
+
+        return run_node
+
+    def _begin(self, interpreter: Interpreter, args: tuple[Any, ...]) -> InterpreterFrame | None:
+        """The frame of a run that starts now; None inside one of its own, or not the user's."""
+        thread = self._debugger.current_thread()
+        if any(f.interpreter is interpreter for f in thread.frames) or is_ghost(args):
+            return None
+        if self._debugger.options.just_my_code and not thread.frames and user_frame(3) is None:
+            return None
+        graph = interpreter.graph
+        name = graph_title(interpreter.module)
+        program = self._debugger.program_for(interpreter.module, graph, None, name)
+        return InterpreterFrame(program, interpreter, self._debugger)

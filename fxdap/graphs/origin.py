@@ -1,0 +1,46 @@
+"""Who started a graph run: the user's code, torch itself, or a tracer's ghost of a run."""
+
+import os
+import sys
+from collections.abc import Iterable
+from types import FrameType
+from typing import Any
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.fx import Proxy
+
+_TORCH = os.path.join(os.path.dirname(torch.__file__), "")
+_PASS_THROUGH = (
+    os.path.join(_TORCH, "nn", "modules", ""),
+    os.path.join(_TORCH, "fx", "graph_module.py"),
+    os.path.join(_TORCH, "utils", "_contextlib.py"),
+)
+_OWN = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
+
+
+def is_ghost(args: Iterable[Any]) -> bool:
+    """Whether a call only computes shapes or traces: under FakeTensor or proxy mode.
+
+    Higher-order ops such as cond run their bodies so before the real call.
+    """
+    modes = torch._C._TorchDispatchModeKey
+    if torch._C._get_dispatch_mode(modes.PROXY) or torch._C._get_dispatch_mode(modes.FAKE):
+        return True
+    if torch._C._get_tracing_state() is not None or torch.compiler.is_compiling():
+        return True
+    return any(isinstance(value, (FakeTensor, Proxy)) for value in args)
+
+
+def user_frame(depth: int = 2) -> FrameType | None:
+    """The Python frame that started the run if it is the user's, None if it is torch's own.
+
+    Frames that only pass a call on (nn.Module.__call__, nn.Sequential) are looked through.
+    """
+    frame: FrameType | None = sys._getframe(depth)
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if not (file.startswith(_PASS_THROUGH) or file.startswith(_OWN)):
+            return None if file.startswith(_TORCH) else frame
+        frame = frame.f_back
+    return None

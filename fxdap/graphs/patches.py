@@ -1,0 +1,30 @@
+"""Replacing attributes of classes for a session, and putting the originals back."""
+
+from typing import Any
+
+_ABSENT = object()
+
+
+class Patches:
+    """Remembers what was replaced. `undo` restores every original object, newest first."""
+
+    def __init__(self) -> None:
+        self._undone: list[tuple[type, str, Any]] = []
+
+    def set(self, owner: type, name: str, value: Any) -> None:
+        """Replace `owner.name`, which must be defined on `owner` itself."""
+        self._undone.append((owner, name, owner.__dict__.get(name, _ABSENT)))
+        setattr(owner, name, value)
+
+    def is_set(self, owner: type, name: str) -> bool:
+        """Whether `owner.name` is replaced now."""
+        return any(o is owner and n == name for o, n, _ in self._undone)
+
+    def undo(self) -> None:
+        """Restore everything."""
+        while self._undone:
+            owner, name, original = self._undone.pop()
+            if original is _ABSENT:
+                delattr(owner, name)
+            else:
+                setattr(owner, name, original)

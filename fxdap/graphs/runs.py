@@ -1,0 +1,115 @@
+"""Catching the graphs that user code runs: GraphModule calls and Interpreter runs.
+
+The patches are made on torch's classes (and on Interpreter subclasses that override what must
+be seen), once per session, and `uninstall` puts every original object back.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import torch
+from torch.fx import GraphModule
+from torch.fx.graph_module import _WrappedCall
+
+from fxdap.engine.debugger import Debugger, forward_of
+from fxdap.engine.program import Program
+from fxdap.graphs.inputs import Binder
+from fxdap.graphs.interpreters import InterpreterRuns
+from fxdap.graphs.naming import graph_title
+from fxdap.graphs.origin import is_ghost, user_frame
+from fxdap.graphs.patches import Patches
+
+
+class GraphRuns:
+    """Runs GraphModule calls under the debugger while installed."""
+
+    def __init__(self, debugger: Debugger) -> None:
+        self._debugger = debugger
+        self._patches = Patches()
+        self._interpreters = InterpreterRuns(debugger, self._patches)
+        self._binders: dict[Program, Binder] = {}
+
+    def install(self) -> None:
+        """Start to catch runs."""
+        original = _WrappedCall.__call__
+        runs = self
+
+        @functools.wraps(original)
+        def call(wrapped: _WrappedCall, obj: GraphModule, *args: Any, **kwargs: Any) -> Any:
+            if runs._is_ours(args):
+                return runs._call(obj, args, kwargs, functools.partial(original, wrapped, obj))
+            return original(wrapped, obj, *args, **kwargs)
+
+        self._patches.set(_WrappedCall, "__call__", call)
+        self._interpreters.install()
+
+    def uninstall(self) -> None:
+        """Put torch's and the user's own functions back."""
+        self._patches.undo()
+        self._binders.clear()
+
+    def _is_ours(self, args: tuple[Any, ...]) -> bool:
+        if is_ghost(args):
+            return False
+        if self._debugger.current_thread().frames or not self._debugger.options.just_my_code:
+            return True
+        return user_frame(3) is not None
+
+    def _call(
+        self, module: GraphModule, args: tuple[Any, ...], kwargs: dict[str, Any], native: Any
+    ) -> Any:
+        if type(module).__dict__.get("__call__") is None or _has_hooks(module):
+            return self._call_with_hooks(module, args, kwargs, native)
+        return self._forward(module, args, kwargs)
+
+    def _call_with_hooks(
+        self, module: GraphModule, args: tuple[Any, ...], kwargs: dict[str, Any], native: Any
+    ) -> Any:
+        """Let torch call the hooks around our run: for this call `forward` is ours.
+
+        nn.Module finds `forward` on the instance first; the entry is gone when the call ends.
+        """
+        if "forward" in module.__dict__:
+            return native(*args, **kwargs)
+        module.__dict__["forward"] = functools.partial(self._forward_once, module)
+        try:
+            return native(*args, **kwargs)
+        finally:
+            module.__dict__.pop("forward", None)
+
+    def _forward_once(self, module: GraphModule, *args: Any, **kwargs: Any) -> Any:
+        module.__dict__.pop("forward", None)
+        return self._forward(module, args, kwargs)
+
+    def _forward(self, module: GraphModule, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        program = self.program(module)
+        binder = self._binders.get(program)
+        if binder is None:
+            binder = self._binders[program] = Binder(module)
+        inputs = binder.placeholders(args, kwargs)
+        return binder.result(self._debugger.run_program(program, inputs))
+
+    def program(self, module: GraphModule, name: str | None = None) -> Program:
+        """The program of a GraphModule, made anew when it was recompiled."""
+        title = name or graph_title(module)
+        return self._debugger.program_for(module, module.graph, forward_of(module), title)
+
+
+_GLOBAL_HOOKS = (
+    "_global_backward_pre_hooks",
+    "_global_backward_hooks",
+    "_global_forward_hooks",
+    "_global_forward_pre_hooks",
+)
+
+
+def _has_hooks(module: torch.nn.Module) -> bool:
+    own = (
+        module._backward_hooks
+        or module._backward_pre_hooks
+        or module._forward_hooks
+        or module._forward_pre_hooks
+    )
+    return bool(own) or any(getattr(torch.nn.modules.module, name) for name in _GLOBAL_HOOKS)
