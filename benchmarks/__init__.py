@@ -1,0 +1,1 @@
+"""How fast the debugger is, beside its peers. `python -m benchmarks` prints one table."""

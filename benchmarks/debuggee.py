@@ -1,0 +1,78 @@
+"""Runs inside the debuggee: `debuggee.py MODEL SECONDS RESULT [PEER...]` writes its times as JSON.
+
+Under fxdap a call of the GraphModule is debugged and `forward` called directly is not, so that
+both are measured in one process, in turn.
+"""
+
+import inspect
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import fx
+
+from benchmarks.models import MODELS
+from benchmarks.timing import interleave
+
+Run = Callable[[], object]
+
+
+def interpreter(module: fx.GraphModule, inputs: tuple[Any, ...]) -> Run:
+    """torch's own `Interpreter.run`, even where a debugger has replaced it."""
+    run = inspect.unwrap(fx.Interpreter.run)
+    plain = fx.Interpreter(module)
+    return lambda: run(plain, *inputs)
+
+
+def settrace(module: fx.GraphModule, inputs: tuple[Any, ...]) -> Run:
+    """What any debugger built on `sys.settrace` costs at the least."""
+
+    def trace(frame: object, event: str, arg: object) -> Any:
+        return trace
+
+    def run() -> object:
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            return module.forward(*inputs)
+        finally:
+            sys.settrace(before)
+
+    return run
+
+
+def debug_mode(module: fx.GraphModule, inputs: tuple[Any, ...]) -> Run:
+    """torch's log of dispatched operations."""
+    from torch.utils._debug_mode import DebugMode
+
+    def run() -> object:
+        with DebugMode():
+            return module.forward(*inputs)
+
+    return run
+
+
+PEERS: dict[str, Callable[[fx.GraphModule, tuple[Any, ...]], Run]] = {
+    "fx.Interpreter": interpreter,
+    "settrace": settrace,
+    "DebugMode": debug_mode,
+}
+
+
+def main(model: str, seconds: str, result: str, *peers: str) -> None:
+    module, inputs = MODELS[model]()
+    contenders: dict[str, Run] = {
+        "forward": lambda: module.forward(*inputs),
+        "fxdap": lambda: module(*inputs),
+    }
+    contenders |= {name: PEERS[name](module, inputs) for name in peers}
+    with torch.no_grad():
+        times = interleave(contenders, float(seconds))
+    Path(result).write_text(json.dumps(times))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,121 @@
+"""How soon a stopped session answers; measured in the client's process."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from benchmarks.debugpy_peer import generated_code_session
+from benchmarks.session import Session
+from benchmarks.table import Row
+from benchmarks.timing import median, percentile, spread, stopwatch
+
+ROUNDS = 200
+PEER_ROUNDS = 40
+PAGE = 100
+
+
+def stepping() -> Iterable[Row]:
+    """`step` and `refresh` with an env of 1000 values, debugpy's beside ours."""
+    with stopped_at("chain_1500", "relu_250") as session:
+        steps, refreshes = _steps(session, ROUNDS)
+    with generated_code_session() as peer:
+        peer_steps, peer_refreshes = _steps(peer, PEER_ROUNDS, only="Locals")
+    yield _row("step", steps, 1.5, peer_steps)
+    yield _row("refresh", refreshes, 3.0, peer_refreshes)
+    yield Row(
+        name="refresh_p95",
+        value=percentile(refreshes, 95) * 1000,
+        unit="ms",
+        bar=10.0,
+        peers={"debugpy": percentile(peer_refreshes, 95) * 1000},
+    )
+
+
+def looking() -> Iterable[Row]:
+    """The first page of the Env scope, and one expression."""
+    pages, evaluations = [], []
+    with stopped_at("chain_1500", "relu_250") as session:
+        for _ in range(ROUNDS):
+            session.step()
+            frame = session.frames()[0].id
+            pages.append(_page_seconds(session, frame))
+            evaluations.append(stopwatch(partial(session.evaluate, "mul_7 + 1", frame)))
+    yield _row("variables_page", pages, None)
+    yield _row("evaluate", evaluations, None)
+
+
+def long_env() -> Iterable[Row]:
+    """The first page of an Env of 20,000 values."""
+    with stopped_at("chain_20k", "mul_4990") as session:
+        pages = []
+        for _ in range(20):
+            session.step()
+            pages.append(_page_seconds(session, session.frames()[0].id))
+    yield _row("env_20k", pages, 5.0)
+
+
+def big_tensor() -> Iterable[Row]:
+    """Expand a tensor of 1 GB and read one page of its elements."""
+    with stopped_at("gigabyte", "select") as session:
+        frame = session.frames()[0].id
+        env = session.variables(session.scopes(frame)["Env"].variables_reference)
+        big = next(variable for variable in env if variable.name == "zeros")
+        times = [stopwatch(lambda: _expand(session, big)) for _ in range(20)]
+    yield _row("tensor_1gb", times, 10.0)
+
+
+@contextmanager
+def stopped_at(factory: str, selector: str) -> Iterator[Session]:
+    """A session stopped before one node of one of our graphs."""
+    with Session() as session:
+        session.initialize()
+        session.launch(
+            {"graph": f"benchmarks.models:{factory}", "stopOnEntry": False},
+            breakpoints=[{"name": selector}],
+        )
+        session.wait_stopped()
+        yield session
+
+
+def _steps(
+    session: Session, rounds: int, only: str | None = None
+) -> tuple[list[float], list[float]]:
+    """Alternate bare steps and steps with what an editor asks for after one."""
+    steps, refreshes = [], []
+    for _ in range(rounds):
+        steps.append(stopwatch(session.step))
+        refreshes.append(stopwatch(lambda: _refresh(session, only)))
+    return steps, refreshes
+
+
+def _refresh(session: Session, only: str | None) -> None:
+    session.step()
+    session.client.request("threads")
+    frame = session.frames()[0].id
+    for scope in session.scopes(frame).values():
+        if scope.name == only or not (only or scope.expensive):
+            session.variables(scope.variables_reference)
+
+
+def _page_seconds(session: Session, frame: int) -> float:
+    env = session.scopes(frame)["Env"].variables_reference
+    return stopwatch(lambda: session.variables(env))
+
+
+def _expand(session: Session, tensor: Any) -> None:
+    children = session.variables(tensor.variables_reference)
+    data = next(child for child in children if child.name == "data")
+    session.variables(data.variables_reference, filter="indexed", start=0, count=PAGE)
+
+
+def _row(name: str, seconds: Sequence[float], bar: float | None, peer: Sequence[float] = ()) -> Row:
+    low, high = spread(seconds)
+    return Row(
+        name=name,
+        value=median(seconds) * 1000,
+        unit="ms",
+        bar=bar,
+        spread=(low * 1000, high * 1000),
+        peers={"debugpy": median(peer) * 1000} if peer else {},
+    )

@@ -1,0 +1,60 @@
+"""Medians of interleaved runs: whatever disturbs the machine disturbs every contender alike."""
+
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+
+def interleave(
+    contenders: Mapping[str, Callable[[], object]], seconds: float, warmups: int = 3
+) -> dict[str, list[float]]:
+    """Run all of them in turn, at least 7 rounds and about `seconds` long; seconds per run."""
+    timed = {name: partial(stopwatch, run) for name, run in contenders.items()}
+    return take_turns(timed, seconds, warmups)
+
+
+def take_turns(
+    contenders: Mapping[str, Callable[[], float]], seconds: float, warmups: int = 1
+) -> dict[str, list[float]]:
+    """Like `interleave`, for contenders that time themselves."""
+    for run in contenders.values():
+        for _ in range(warmups):
+            run()
+    times: dict[str, list[float]] = {name: [] for name in contenders}
+    order = list(contenders)
+    deadline = time.perf_counter() + seconds
+    rounds = 0
+    while rounds < 7 or time.perf_counter() < deadline:
+        for name in order:
+            times[name].append(contenders[name]())
+        # The first after a pause is the slowest; let everyone be it.
+        order.append(order.pop(0))
+        rounds += 1
+    return times
+
+
+def ratios(times: Sequence[float], base: Sequence[float]) -> list[float]:
+    """Per round, so that a slow moment of the machine cancels out."""
+    return [mine / theirs for mine, theirs in zip(times, base, strict=True)]
+
+
+def median(values: Sequence[float]) -> float:
+    return statistics.median(values)
+
+
+def percentile(values: Sequence[float], percent: float) -> float:
+    """The value below which `percent` of the values lie."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * percent / 100))]
+
+
+def spread(values: Sequence[float]) -> tuple[float, float]:
+    return percentile(values, 10), percentile(values, 90)
+
+
+def stopwatch(action: Callable[[], object]) -> float:
+    """Seconds that one call took."""
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start
