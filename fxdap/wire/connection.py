@@ -3,9 +3,11 @@
 import os
 import sys
 import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from msgspec import Raw, Struct
+from msgspec.structs import replace
 
 from fxdap.wire import envelope
 from fxdap.wire.envelope import Event, Message, Request, Response
@@ -118,57 +120,60 @@ class Connection:
     def send_event(self, event: str, body: Struct | None = None) -> None:
         """Tell the peer that something happened."""
         raw = envelope.payload(body)
-        with self._lock:
-            self._write(Event(seq=self._next_seq(), event=event, body=raw))
+        self._send_numbered(lambda seq: Event(seq=seq, event=event, body=raw))
 
-    def request(self, command: str, arguments: Struct | Raw | None = None) -> int:
-        """Ask the peer for something; its answer comes out of `read`, by the seq given here."""
+    def request(
+        self,
+        command: str,
+        arguments: Struct | Raw | None = None,
+        *,
+        told: Callable[[int], None] | None = None,
+    ) -> int:
+        """Ask the peer for something; its answer comes out of `read`, by the seq given here.
+
+        `told` hears the seq before anything is sent, so that no answer can come before it.
+        """
         raw = arguments if isinstance(arguments, Raw) else envelope.payload(arguments)
-        with self._lock:
-            seq = self._next_seq()
-            self._write(Request(seq=seq, command=command, arguments=raw))
-        return seq
+        return self._send_numbered(
+            lambda seq: Request(seq=seq, command=command, arguments=raw), told
+        )
 
-    def forward(self, message: Message, *, request_seq: int | None = None) -> int:
+    def forward(
+        self,
+        message: Message,
+        *,
+        request_seq: int | None = None,
+        told: Callable[[int], None] | None = None,
+    ) -> int:
         """Send another peer's message on, with a seq of this connection; gives that seq."""
+        if isinstance(message, Response) and request_seq is not None:
+            message = replace(message, request_seq=request_seq)
+        return self._send_numbered(lambda seq: replace(message, seq=seq), told)
+
+    def finish_sending(self) -> None:
+        """Send nothing more, and let the peer see the end; reading goes on."""
         with self._lock:
-            seq = self._next_seq()
-            match message:
-                case Request():
-                    message = Request(seq=seq, command=message.command, arguments=message.arguments)
-                case Response():
-                    message = Response(
-                        seq=seq,
-                        request_seq=message.request_seq if request_seq is None else request_seq,
-                        success=message.success,
-                        command=message.command,
-                        message=message.message,
-                        body=message.body,
-                    )
-                case Event():
-                    message = Event(seq=seq, event=message.event, body=message.body)
-            self._write(message)
-        return seq
+            self._gone = True
+            try:
+                if self._socket is None:
+                    self._writer.close()
+                else:
+                    self._socket.shutdown(1)
+            except OSError:  # the peer was faster
+                pass
 
     def close(self) -> None:
         """End the connection, from any thread."""
         self._gone = True
-        if self._socket is None:
-            self._close_streams()
-            return
-        import socket
-
         try:
-            self._socket.shutdown(socket.SHUT_RDWR)
+            if self._socket is not None:
+                self._socket.shutdown(2)
         except OSError:  # the peer was faster
             pass
-        self._close_streams()
-        self._socket.close()
-
-    def _close_streams(self) -> None:
-        for stream in {self._reader, self._writer}:
+        for end in (self._reader, self._writer, self._socket):
             try:
-                stream.close()
+                if end is not None:
+                    end.close()
             except OSError:
                 pass
 
@@ -186,16 +191,11 @@ class Connection:
         self._fail(self._last_seen, error.command or _UNKNOWN, reason)
 
     def _respond(self, request_seq: int, command: str, body: Raw) -> None:
-        with self._lock:
-            self._write(
-                Response(
-                    seq=self._next_seq(),
-                    request_seq=request_seq,
-                    success=True,
-                    command=command,
-                    body=body,
-                )
+        self._send_numbered(
+            lambda seq: Response(
+                seq=seq, request_seq=request_seq, success=True, command=command, body=body
             )
+        )
 
     def _fail(self, request_seq: int, command: str, error: RequestError) -> None:
         # In `format` braces are placeholders, so a text with braces goes in as a variable.
@@ -205,21 +205,28 @@ class Connection:
             variables={"_message": error.message},
             show_user=error.show_user or None,
         )
-        with self._lock:
-            self._write(
-                Response(
-                    seq=self._next_seq(),
-                    request_seq=request_seq,
-                    success=False,
-                    command=command,
-                    message=error.message,
-                    body=envelope.payload(ErrorResponseBody(error=details)),
-                )
+        body = envelope.payload(ErrorResponseBody(error=details))
+        self._send_numbered(
+            lambda seq: Response(
+                seq=seq,
+                request_seq=request_seq,
+                success=False,
+                command=command,
+                message=error.message,
+                body=body,
             )
+        )
 
-    def _next_seq(self) -> int:
-        self._seq += 1
-        return self._seq
+    def _send_numbered(
+        self, build: Callable[[int], Message], told: Callable[[int], None] | None = None
+    ) -> int:
+        with self._lock:
+            self._seq += 1
+            seq = self._seq
+            if told:
+                told(seq)
+            self._write(build(seq))
+        return seq
 
     def _write(self, message: Message) -> None:
         body = envelope.encode(message)
