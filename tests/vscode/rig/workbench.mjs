@@ -1,0 +1,234 @@
+// The VS Code window as a user sees it: what is asked of it, and what is read from the page.
+import { execFileSync } from "node:child_process";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { test } from "node:test";
+import { checkout, rig } from "./install.mjs";
+import { installExtension, startServer } from "./server.mjs";
+
+const VSIX = path.join(checkout, "extension", "fxdap.vsix");
+const PYTHON = process.env.FXDAP_PYTHON ?? path.join(checkout, ".venv", "bin", "python");
+const SHOTS = process.env.FXDAP_SHOTS ?? path.join(rig.root, "shots");
+const CHROMIUM_FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-sync"];
+
+/** Chromium on PATH, or undefined. */
+export function findChromium() {
+  const names = [process.env.FXDAP_CHROMIUM, "chromium", "chromium-browser", "google-chrome"];
+  for (const name of names.filter(Boolean)) {
+    try {
+      return execFileSync("sh", ["-c", 'command -v "$1"', "sh", name], { encoding: "utf8" }).trim();
+    } catch {
+      continue;
+    }
+  }
+  return undefined;
+}
+
+/** node:test's `test`, with a picture of the window when it fails. */
+export function scenes(current) {
+  return (name, run) =>
+    test(name, async () => {
+      try {
+        await run(current());
+      } catch (error) {
+        await current()?.shot(`failed ${name.replace(/[^\w]+/g, " ")}`);
+        throw error;
+      }
+    });
+}
+
+/**
+ * Opens VS Code on a copy of sample_models/.
+ * @param {{launch?: object[], settings?: object, files?: Record<string, string>}} options
+ *   launch: configurations of launch.json; files: more files, by path in the workspace
+ */
+export async function openWorkbench({ launch, settings = {}, files = {} } = {}) {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "fxdap-ui-"));
+  const workspace = path.join(folder, "samples");
+  const plain = (from) => path.basename(from) === "sample_models" || from.endsWith(".py");
+  fs.cpSync(path.join(checkout, "sample_models"), workspace, { recursive: true, filter: plain });
+  const all = { ...files };
+  if (launch !== undefined) {
+    const configurations = launch.map((each) => ({ type: "fxdap", request: "launch", ...each }));
+    all[".vscode/launch.json"] = JSON.stringify({ version: "0.2.0", configurations }, null, 2);
+  }
+  for (const [name, text] of Object.entries(all)) {
+    fs.mkdirSync(path.dirname(path.join(workspace, name)), { recursive: true });
+    fs.writeFileSync(path.join(workspace, name), text);
+  }
+  installExtension(VSIX, folder);
+  const server = await startServer({
+    folder,
+    settings: {
+      "fxdap.interpreter": PYTHON,
+      "editor.minimap.enabled": false,
+      "editor.hover.delay": 100,
+      "workbench.reduceMotion": "on",
+      "debug.internalConsoleOptions": "neverOpen",
+      "terminal.integrated.gpuAcceleration": "off",
+      ...settings,
+    },
+  });
+  try {
+    return await Workbench.show(server, folder, workspace);
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+}
+
+export class Workbench {
+  static async show(server, folder, workspace) {
+    const { chromium } = rig.require("playwright-core");
+    const browser = await chromium.launch({ executablePath: findChromium(), args: CHROMIUM_FLAGS });
+    const context = await browser.newContext({
+      viewport: { width: 1280, height: 800 },
+      permissions: ["clipboard-read", "clipboard-write"],
+    });
+    const outside = [];
+    await context.route(
+      (url) => /^https?:$/.test(url.protocol) && url.hostname !== "127.0.0.1",
+      (route) => {
+        outside.push(route.request().url());
+        return route.abort();
+      },
+    );
+    const page = await context.newPage();
+    page.setDefaultTimeout(20_000);
+    await page.goto(server.url(workspace), { waitUntil: "domcontentloaded" });
+    await page.locator(".explorer-folders-view .monaco-list-row").first().waitFor({ timeout: 60_000 });
+    return new Workbench({ server, folder, workspace, browser, page, outside });
+  }
+
+  constructor(parts) {
+    Object.assign(this, parts);
+  }
+
+  async close() {
+    await this.browser.close();
+    await this.server.stop();
+    fs.rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  /** Saves what the page looks like, for people. */
+  async shot(name) {
+    fs.mkdirSync(SHOTS, { recursive: true });
+    await this.page.screenshot({ path: path.join(SHOTS, `${name}.png`) });
+  }
+
+  // -- asking ---------------------------------------------------------------------------------
+
+  press(keys) {
+    return this.page.keyboard.press(keys);
+  }
+
+  /** Runs a command of the palette by its title. */
+  async command(title) {
+    await this.press("F1");
+    const input = this.page.locator(".quick-input-widget input[type=text]");
+    await input.waitFor();
+    await input.fill(`>${title}`);
+    await this.page.locator(".quick-input-list .monaco-list-row", { hasText: title }).first().click();
+  }
+
+  /** Opens a file of the workspace and waits until VS Code knows its language. */
+  async open(name, language) {
+    await this.press("Control+P");
+    const input = this.page.locator(".quick-input-widget input[type=text]");
+    await input.waitFor();
+    await input.fill(path.join(this.workspace, name));
+    await this.page.locator(".quick-input-list .monaco-list-row", { hasText: path.basename(name) }).first().click();
+    await this.page.locator(`.tab.active[data-resource-name="${path.basename(name)}"]`).waitFor();
+    await this.page.locator('.statusbar-item[id="status.editor.mode"]', { hasText: language }).waitFor();
+    await this.page.locator(".editor-instance .view-line").first().waitFor();
+  }
+
+  /** Waits until a configuration is offered: an earlier F5 would only open the view. */
+  async offered(configuration) {
+    await this.press("Control+Shift+D");
+    await this.page.locator(".start-debug-action-item", { hasText: configuration }).waitFor();
+  }
+
+  async clickGutter(line) {
+    const number = await this.lineNumber(line).boundingBox();
+    const margin = await this.page.locator(".editor-instance .glyph-margin").first().boundingBox();
+    await this.page.mouse.move(margin.x + margin.width / 2, number.y + number.height / 2);
+    await this.page.mouse.click(margin.x + margin.width / 2, number.y + number.height / 2);
+  }
+
+  // -- reading --------------------------------------------------------------------------------
+
+  lineNumber(line) {
+    const text = new RegExp(`^${line}$`);
+    return this.page.locator(".editor-instance .margin-view-overlays .line-numbers", { hasText: text });
+  }
+
+  /** A row of the Breakpoints view, by its file. */
+  breakpoint(file) {
+    return this.page.locator(".debug-breakpoints .monaco-list-row", { hasText: file });
+  }
+
+  breakpointDots() {
+    return this.page.locator(".editor-instance .codicon-debug-breakpoint");
+  }
+
+  notification(text) {
+    return this.page.locator(".notifications-toasts .notification-toast", { hasText: text });
+  }
+
+  frame(name) {
+    return this.page.locator(`[aria-label="Debug Call Stack"] [aria-label^="Stack Frame ${name}"]`);
+  }
+
+  /** A row of the Variables view; rows come a little after the stop, so wait for it. */
+  variable(name) {
+    return this.page.locator(`[aria-label="Debug Variables"] .monaco-list-row[aria-label^="${name}, value "]`);
+  }
+
+  scope(name) {
+    return this.page.locator(`[aria-label="Debug Variables"] .monaco-list-row[aria-label^="Scope ${name}"]`);
+  }
+
+  async paused(reason) {
+    const header = this.page.locator(".pane-header", { hasText: "Call Stack" });
+    await header.locator(`text=/Paused on ${reason}/i`).waitFor();
+  }
+
+  /** The text of the highlighted line, once there is one that the pattern matches. */
+  async stoppedLine(pattern) {
+    const read = (source) => {
+      const mark = document.querySelector(".editor-instance .view-overlays .debug-top-stack-frame-line");
+      const y = mark?.getBoundingClientRect().y;
+      for (const line of document.querySelectorAll(".editor-instance .view-lines .view-line")) {
+        const text = line.textContent.replaceAll("\u00a0", " ");
+        if (Math.abs(line.getBoundingClientRect().y - y) < 3 && new RegExp(source).test(text)) {
+          return text;
+        }
+      }
+      return undefined;
+    };
+    const handle = await this.page.waitForFunction(read, pattern.source, { polling: 50 });
+    return handle.jsonValue();
+  }
+
+  async debugging() {
+    await this.page.locator(".codicon-debug-stop").first().waitFor();
+  }
+
+  async notDebugging() {
+    await this.page.locator(".codicon-debug-stop").first().waitFor({ state: "detached" });
+  }
+
+  /** Waits until the terminal shows a text. */
+  async terminal(text) {
+    await this.page.waitForFunction(
+      (text) => {
+        const rows = [...document.querySelectorAll(".xterm-rows > div")].map((row) => row.textContent);
+        return rows.join("").replaceAll("\u00a0", " ").includes(text);
+      },
+      text,
+      { polling: 100 },
+    );
+  }
+}
