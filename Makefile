@@ -5,9 +5,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 NPM_READY := extension/node_modules/.ready
-NPM_INSTALL := npm ci --no-audit --no-fund --loglevel=error
 
-.PHONY: demo test check pytest bench extension vscode clean help
+.DEFAULT_GOAL := help
+.PHONY: demo test check pytest vscode-tests bench extension vscode clean help
 
 help:
 	@echo "make demo       debug a transformer in this terminal"
@@ -23,8 +23,7 @@ demo: .venv
 	    --break target:aten.scaled_dot_product_attention \
 	    --steps 2 --at-stop 'node.meta["val"].shape'
 
-test: check pytest
-	cd extension && npm test
+test: check pytest vscode-tests
 
 check: .venv $(NPM_READY)
 	$(BIN)/ruff check
@@ -36,6 +35,10 @@ check: .venv $(NPM_READY)
 pytest: .venv
 	$(BIN)/pytest
 
+# The tests in a real VS Code set up their own rig; one file at a time, the machine may be small.
+vscode-tests: .venv extension/fxdap.vsix
+	node --test --test-concurrency=1 tests/vscode/*.test.mjs
+
 bench: .venv
 	$(BIN)/python -m benchmarks
 
@@ -45,8 +48,8 @@ vscode: .venv extension/fxdap.vsix
 	scripts/vscode.sh
 
 clean:
-	rm -rf .venv build dist extension/node_modules extension/dist extension/*.vsix
-	rm -rf .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf .venv .vscode-rig build dist extension/node_modules extension/dist extension/*.vsix
+	rm -rf .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # `.venv` is the name people know; the stamp inside says that the installation finished.
@@ -64,7 +67,7 @@ $(READY): pyproject.toml constraints.txt
 	touch $@
 
 $(NPM_READY): extension/package.json extension/package-lock.json
-	cd extension && $(NPM_INSTALL)
+	cd extension && npm ci --loglevel=error
 	touch $@
 
 extension/fxdap.vsix: $(NPM_READY) $(shell find extension -name node_modules -prune -o \
