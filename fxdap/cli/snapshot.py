@@ -1,6 +1,6 @@
 """What is shown of one stop, gathered with ordinary DAP requests."""
 
-from typing import Literal, cast
+from typing import cast
 
 from msgspec import Struct
 
@@ -36,10 +36,17 @@ class Watch(Struct, frozen=True, kw_only=True, rename="camel"):
     error: str | None = None
 
 
-class Snapshot(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+class Snapshot(
+    Struct,
+    frozen=True,
+    kw_only=True,
+    rename="camel",
+    omit_defaults=True,
+    tag_field="event",
+    tag="stopped",
+):
     """One stop as the terminal shows it, and as `--json` prints it."""
 
-    event: Literal["stopped"] = "stopped"
     reason: str
     description: str | None = None
     text: str | None = None
