@@ -8,7 +8,7 @@ import { checkout, rig } from "./install.mjs";
 import { installExtension, startServer } from "./server.mjs";
 
 const VSIX = path.join(checkout, "extension", "fxdap.vsix");
-const PYTHON = process.env.FXDAP_PYTHON ?? path.join(checkout, ".venv", "bin", "python");
+export const PYTHON = process.env.FXDAP_PYTHON ?? path.join(checkout, ".venv", "bin", "python");
 const SHOTS = process.env.FXDAP_SHOTS ?? path.join(rig.root, "shots");
 const CHROMIUM_FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-sync"];
 
@@ -64,6 +64,7 @@ export async function openWorkbench({ launch, settings = {}, files = {} } = {}) 
       "fxdap.interpreter": PYTHON,
       "editor.minimap.enabled": false,
       "editor.hover.delay": 100,
+      "workbench.editor.useModal": "off",
       "workbench.reduceMotion": "on",
       "debug.internalConsoleOptions": "neverOpen",
       "terminal.integrated.gpuAcceleration": "off",
