@@ -2,21 +2,28 @@ import * as vscode from "vscode";
 import { log } from "./log";
 import { forgetProbes } from "./probe";
 
+interface Resolved extends vscode.DebugConfiguration {
+  debugServer?: number;
+  logToFile?: boolean | string;
+  python: [string, ...string[]];
+}
+
 /** Starts `python -m fxdap.adapter`, or connects to one that is already listening. */
 export class AdapterFactory implements vscode.DebugAdapterDescriptorFactory {
   constructor(private readonly context: vscode.ExtensionContext) {}
 
   createDebugAdapterDescriptor(session: vscode.DebugSession): vscode.DebugAdapterDescriptor {
-    const { debugServer, python, logToFile } = session.configuration;
+    const { debugServer, python, logToFile } = session.configuration as Resolved;
     if (debugServer !== undefined) {
-      return new vscode.DebugAdapterServer(Number(debugServer));
+      return new vscode.DebugAdapterServer(debugServer);
     }
     // Not the workspace: its files must not hide the adapter's own imports.
     const options: vscode.DebugAdapterExecutableOptions = { cwd: this.context.extensionPath };
     if (typeof logToFile === "string") {
       options.env = { FXDAP_LOG: logToFile };
     }
-    return new vscode.DebugAdapterExecutable(String(python), ["-m", "fxdap.adapter"], options);
+    const [command, ...rest] = python;
+    return new vscode.DebugAdapterExecutable(command, [...rest, "-m", "fxdap.adapter"], options);
   }
 }
 

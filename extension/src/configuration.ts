@@ -31,7 +31,7 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
     folder: vscode.WorkspaceFolder | undefined,
     configuration: vscode.DebugConfiguration,
   ): Promise<vscode.DebugConfiguration | undefined> {
-    const complete = { ...this.editorDefaults(folder), ...configuration };
+    const complete: vscode.DebugConfiguration = { ...this.defaults(folder, configuration), ...configuration };
     if (complete.logToFile === true) {
       complete.logToFile = this.context.logUri.fsPath;
     }
@@ -43,17 +43,21 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
       void complain("No Python interpreter was found.");
       return undefined;
     }
-    complete.python = interpreter.path;
+    complete.python = [interpreter.path, ...interpreter.options];
     const launches = configuration.request === "launch";
     return (await usable(interpreter, launches, this.context.extensionPath)) ? complete : undefined;
   }
 
-  private editorDefaults(folder: vscode.WorkspaceFolder | undefined): Record<string, unknown> {
-    const logging = vscode.workspace.getConfiguration("fxdap", folder).get<boolean>("logToFile", false);
-    return {
-      ...(folder === undefined ? {} : { workspace: folder.uri.fsPath, cwd: folder.uri.fsPath }),
-      ...(logging ? { logToFile: true } : {}),
-    };
+  private defaults(
+    folder: vscode.WorkspaceFolder | undefined,
+    { request }: vscode.DebugConfiguration,
+  ): Record<string, unknown> {
+    const logToFile = vscode.workspace.getConfiguration("fxdap", folder).get<boolean>("logToFile", false);
+    if (folder === undefined) {
+      return { logToFile };
+    }
+    const workspace = folder.uri.fsPath;
+    return request === "launch" ? { logToFile, workspace, cwd: workspace } : { logToFile, workspace };
   }
 }
 

@@ -6,6 +6,8 @@ import { pythonExtensionInterpreter } from "./pythonExtension";
 
 export interface Interpreter {
   path: string;
+  /** Interpreter options, such as -X dev. */
+  options: string[];
   /** Where the choice came from, for messages: "setting fxdap.interpreter". */
   origin: string;
 }
@@ -17,23 +19,31 @@ export async function chooseInterpreter(
   configured: unknown,
   folder: vscode.WorkspaceFolder | undefined,
 ): Promise<Interpreter | undefined> {
-  if (typeof configured === "string" && configured !== "") {
-    return { path: located(configured, folder), origin: '"python" of the launch configuration' };
+  const [name, ...options] = words(configured);
+  if (name !== undefined) {
+    return { path: located(name, folder), options, origin: '"python" of the launch configuration' };
   }
   const setting = vscode.workspace.getConfiguration("fxdap", folder).get<string>("interpreter", "").trim();
   if (setting !== "") {
-    return { path: located(substitute(setting, folder), folder), origin: "setting fxdap.interpreter" };
+    const named = located(substitute(setting, folder), folder);
+    return { path: named, options: [], origin: "setting fxdap.interpreter" };
   }
   const selected = await pythonExtensionInterpreter(folder?.uri);
   if (selected !== undefined) {
-    return { path: selected, origin: "the Python extension" };
+    return { path: selected, options: [], origin: "the Python extension" };
   }
-  const local = folder && path.join(folder.uri.fsPath, ".venv", ...(WINDOWS ? ["Scripts", "python.exe"] : ["bin", "python"]));
-  if (local !== undefined && fs.existsSync(local)) {
-    return { path: local, origin: ".venv of the workspace folder" };
+  const local = folder && path.join(folder.uri.fsPath, ".venv", WINDOWS ? "Scripts/python.exe" : "bin/python");
+  if (local !== undefined && executable(local)) {
+    return { path: local, options: [], origin: ".venv of the workspace folder" };
   }
   const found = onPath("python3") ?? onPath("python");
-  return found === undefined ? undefined : { path: found, origin: "PATH" };
+  return found === undefined ? undefined : { path: found, options: [], origin: "PATH" };
+}
+
+/** `python` is a path, or a list of one and its options; what is neither is for Python to refuse. */
+function words(configured: unknown): string[] {
+  const list: unknown[] = Array.isArray(configured) ? configured : [configured];
+  return list.filter((word): word is string => typeof word === "string" && word !== "");
 }
 
 /** VS Code replaces variables in launch configurations, but not in settings. */
