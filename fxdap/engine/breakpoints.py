@@ -23,7 +23,9 @@ class Location(Protocol):
     """Where a breakpoint is: one of the classes in `locations`."""
 
     reason: Reason
-    after: bool
+
+    @property
+    def after(self) -> bool: ...
 
     def indices(self, program: Program) -> Sequence[int]: ...
 

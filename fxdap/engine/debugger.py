@@ -40,6 +40,7 @@ class Listener(Protocol):
     def thread_started(self, thread: DebugThread) -> None: ...
     def thread_ended(self, thread: DebugThread) -> None: ...
     def program_added(self, program: Program) -> None: ...
+    def programs_bound(self) -> None: ...
     def logged(self, text: str, frame: Frame) -> None: ...
 
 
@@ -61,6 +62,7 @@ class Debugger:
         self._names: dict[str, int] = {}
         self._entry_pending = self.options.stop_on_entry
         self._next_thread = 1
+        self._stops = 0
 
     def take_entry(self) -> bool:
         """Whether the graph that begins now is the one to stop on entry of."""
@@ -70,6 +72,11 @@ class Debugger:
     def expect_entry(self, pending: bool) -> None:
         """Stop on entry of the next graph, or not."""
         self._entry_pending = pending
+
+    def next_stop(self) -> int:
+        """Number of a stop, so that the latest is known."""
+        self._stops += 1
+        return self._stops
 
     def programs(self) -> list[Program]:
         """Every program seen, nested ones included, oldest first."""
@@ -153,6 +160,7 @@ class Debugger:
         self.listener.program_added(program)
         for added in [program, *(p for p in self.programs() if p.parent is program)]:
             self.breakpoints.bind(added)
+        self.listener.programs_bound()
         return program
 
     def _unique(self, name: str) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 from torch.fx import Graph, Node
@@ -19,6 +20,17 @@ class Released:
 
 
 RELEASED = Released()
+
+
+class SegmentSize(NamedTuple):
+    """What the values of one segment took when they were counted."""
+
+    largest: int
+    """Index of the largest value."""
+    bytes: int
+    """Its size."""
+    total: int
+    """The size of all."""
 
 
 class Program:
@@ -50,6 +62,7 @@ class Program:
         self.flags = bytearray(len(self.nodes) + 1)
         self.listing_file: Path | None = None
         self._recorded = [(n, n.target, n.args, n.kwargs) for n in self.nodes]
+        self.segment_sizes: dict[int, SegmentSize] = {}
         self._listing: Listing | None = None
         self._segments: dict[tuple[int, bool], Segment] = {}
         self._visited: set[int] = set()
@@ -135,12 +148,15 @@ class Program:
 
 
 def _last_uses(nodes: Sequence[Node], index: dict[Node, int]) -> list[list[int]]:
-    """For each node the registers that nothing reads after it."""
+    """For each node the registers that nothing reads after it.
+
+    Inputs and parameters are left out: the caller holds them, so letting go frees nothing.
+    """
     uses: list[list[int]] = [[] for _ in nodes]
     seen: set[Node] = set()
     for i in range(len(nodes) - 1, -1, -1):
         for source in nodes[i].all_input_nodes:
-            if source not in seen:
+            if source not in seen and source.op not in ("placeholder", "get_attr"):
                 seen.add(source)
                 uses[i].append(index[source])
     return uses

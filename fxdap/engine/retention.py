@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from fxdap.engine.frame import Frame
-from fxdap.engine.program import RELEASED
+from fxdap.engine.program import RELEASED, SegmentSize
 
 DEFAULT_SHARE = 0.25
 """Part of the free memory that kept values may take unless `memoryBudget` says otherwise."""
@@ -28,13 +28,13 @@ def free_memory() -> int:
 class Retention:
     """Counts the bytes of each frame's values and lets the oldest go over the budget.
 
-    Counting is an upper bound first (every tensor's own bytes, so views count twice); only when
-    that passes the budget are storages counted exactly.
+    Counting every value would cost a tenth of a small graph's time, so it is an estimate: the
+    values of a segment are counted once, and later runs scale that by the segment's largest
+    value. Views count twice. Only when the estimate passes the budget are storages counted.
     """
 
     def __init__(self, budget: int | None = None) -> None:
         self._fixed = budget
-        self._bounds: dict[int, int] = {}
 
     def budget(self) -> int:
         """Bytes that the values of one frame may take."""
@@ -45,13 +45,30 @@ class Retention:
 
     def account(self, frame: Frame, start: int, stop: int) -> None:
         """Count what nodes `start` to `stop` made; release old values if it is too much."""
-        frame.kept_bytes += sum(
-            value.nbytes
-            for value in frame.registers[start:stop]
-            if type(value) is torch.Tensor and value.layout is torch.strided
-        )
+        sizes = frame.program.segment_sizes
+        known = sizes.get(start)
+        if known is None:
+            known = sizes[start] = _measure(frame, start, stop)
+        frame.kept_bytes += _scaled(frame, known)
         if frame.kept_bytes > self.budget():
             frame.kept_bytes = _release(frame, stop, self.budget())
+
+
+def _measure(frame: Frame, start: int, stop: int) -> SegmentSize:
+    sizes = [_bytes(value) for value in frame.registers[start:stop]]
+    largest = max(range(len(sizes)), key=sizes.__getitem__)
+    return SegmentSize(start + largest, sizes[largest], sum(sizes))
+
+
+def _scaled(frame: Frame, size: SegmentSize) -> int:
+    now = _bytes(frame.registers[size.largest])
+    return size.total if now == size.bytes or not size.bytes else size.total * now // size.bytes
+
+
+def _bytes(value: Any) -> int:
+    if type(value) is not torch.Tensor or value.layout is not torch.strided:
+        return 0
+    return value.nbytes
 
 
 def _release(frame: Frame, stop: int, budget: int) -> int:

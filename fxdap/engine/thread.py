@@ -36,6 +36,7 @@ class DebugThread:
         self.native_id = threading.get_ident()
         self.frames: list[Frame] = []
         self.stop: Stop | None = None
+        self.stop_count = 0
         self.plan: Plan | None = None
         self.pause_requested = False
         self.failure: BaseException | None = None
@@ -112,6 +113,7 @@ class DebugThread:
             self.plan.disarm()
             self.plan = None
         self._clear_pause()
+        self.stop_count = self.debugger.next_stop()
         self.stop = stop
         self.debugger.listener.stopped(self, stop)
         while (work := self._work.get()) is not None:

@@ -1,0 +1,86 @@
+"""fxdap in the user's own process: listen for a client, wait for it, stop here."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import torch
+
+from fxdap.engine.plan import next_graph
+from fxdap.server.host import Host
+
+_host: Host | None = None
+_lock = threading.Lock()
+
+
+class Endpoint(NamedTuple):
+    """Where a client can attach, and the token it must present."""
+
+    host: str
+    port: int
+    token: str
+
+
+def listen(
+    address: tuple[str, int] | int = ("127.0.0.1", 0), *, token: str | None = None
+) -> Endpoint:
+    """Open this process for `attach` and return where.
+
+    A bare port means loopback. Whoever attaches can run code here, so a client must present
+    the token: the one given, else FXDAP_TOKEN, else a fresh one, printed to stderr. Calling it
+    again returns the endpoint that is open already.
+    """
+    global _host
+    host, port = address if isinstance(address, tuple) else ("127.0.0.1", address)
+    with _lock:
+        if _host is None:
+            secret = token or os.environ.get("FXDAP_TOKEN") or secrets.token_urlsafe(16)
+            _host = Host(host, port, secret)
+            print(
+                f"fxdap: listening on {_host.address[0]}:{_host.address[1]}, token {secret}",
+                file=sys.stderr,
+                flush=True,
+            )
+        return Endpoint(*_host.address, _host.token)
+
+
+def wait_for_client(timeout: float | None = None) -> bool:
+    """Wait until a client has attached and set its breakpoints; False after `timeout` seconds.
+
+    Raises RuntimeError if `listen` was not called.
+    """
+    return _listening().wait(timeout)
+
+
+def breakpoint() -> None:
+    """Stop before the next graph's first node on this thread, if a client is attached."""
+    session = _host.session if _host is not None else None
+    if session is not None:
+        session.debugger.current_thread().plan = next_graph()
+
+
+def debug(target: torch.nn.Module | torch.fx.Graph) -> Callable[..., Any]:
+    """Return a callable that runs a GraphModule (or a Graph without parameters) from `listen` on.
+
+    The first call waits for a client, so that nothing runs unseen.
+    """
+    module = torch.fx.GraphModule({}, target) if isinstance(target, torch.fx.Graph) else target
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        listen()
+        wait_for_client()
+        breakpoint()
+        return module(*args, **kwargs)
+
+    return run
+
+
+def _listening() -> Host:
+    if _host is None:
+        raise RuntimeError("call fxdap.listen() first, so that a client can attach")
+    return _host

@@ -1,0 +1,1 @@
+"""The DAP server inside the debuggee."""

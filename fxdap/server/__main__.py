@@ -1,0 +1,61 @@
+"""`python -m fxdap.server --connect HOST:PORT`: the debuggee, started by the adapter."""
+
+import os
+import socket
+import sys
+
+from msgspec import Struct
+
+from fxdap.wire.connection import Connection
+from fxdap.wire.log import WireLog
+
+
+class Hello(Struct, frozen=True, kw_only=True):
+    """The first message to the adapter: proves that this process was started by it."""
+
+    token: str
+    pid: int
+
+
+def main(argv: list[str]) -> int:
+    """Connect back to the adapter, then serve it and run the user's program."""
+    if len(argv) != 2 or argv[0] != "--connect":
+        print("usage: python -m fxdap.server --connect HOST:PORT", file=sys.stderr)
+        return 2
+    host, _, port = argv[1].rpartition(":")
+    _die_with_parent()
+    sock = socket.create_connection((host, int(port)))
+    connection = Connection.over_socket(
+        sock, name="adapter", log=WireLog.from_environment("debuggee")
+    )
+    token = os.environ.pop("FXDAP_TOKEN", "")
+    connection.send_event("fxdapHello", Hello(token=token, pid=os.getpid()))
+    return _debug(connection)
+
+
+def _debug(connection: Connection) -> int:
+    # Importing torch takes seconds; the adapter already knows that this process is alive.
+    from fxdap.server.runner import Runner
+    from fxdap.server.session import Session
+
+    session = Session(connection, on_end=lambda: os._exit(1))
+    session.exit_process = os._exit
+    session.start()
+    code = Runner(session).main()
+    session.finish()
+    return code
+
+
+def _die_with_parent() -> None:
+    """Ask Linux to end this process if the adapter is killed before it can do so itself."""
+    if sys.platform != "linux" or os.environ.get("FXDAP_TERMINAL"):
+        return
+    import ctypes
+    import signal
+
+    PR_SET_PDEATHSIG = 1
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,184 @@
+"""The Env scope: values computed so far, by module, never too many at once."""
+
+from __future__ import annotations
+
+import weakref
+from bisect import bisect_left
+from dataclasses import dataclass, field
+
+from fxdap.engine.frame import Frame
+from fxdap.engine.program import RELEASED, Program
+from fxdap.server.variables_tree import Group, Item
+
+DIRECT_LIMIT = 80
+CHUNK = 100
+
+
+@dataclass
+class Place:
+    """The nodes directly in one module, in execution order, and the modules below it."""
+
+    path: str
+    nodes: list[int] = field(default_factory=list)
+    below: dict[str, Place] = field(default_factory=dict)
+    first: int = 1 << 60
+
+
+@dataclass
+class Places:
+    """A program's nodes by module."""
+
+    inputs: list[int]
+    attributes: list[int]
+    root: Place
+    by_path: dict[str, Place]
+
+
+_cache: weakref.WeakKeyDictionary[Program, Places] = weakref.WeakKeyDictionary()
+
+
+def places(program: Program) -> Places:
+    """The program's nodes by module; worked out once."""
+    found = _cache.get(program)
+    if found is None:
+        found = _cache[program] = _collect(program)
+    return found
+
+
+def _collect(program: Program) -> Places:
+    root = Place("")
+    result = Places([], [], root, {"": root})
+    for index, node in enumerate(program.nodes):
+        if node.op == "placeholder":
+            result.inputs.append(index)
+        elif node.op == "get_attr":
+            result.attributes.append(index)
+        else:
+            scopes = program.scopes(index)
+            place = _place(result, scopes[-1].path if scopes else "", index)
+            place.nodes.append(index)
+    return result
+
+
+def _place(result: Places, path: str, index: int) -> Place:
+    place = result.by_path.get(path)
+    if place is None:
+        parent = _place(result, path.rpartition(".")[0], index)
+        place = result.by_path[path] = Place(path)
+        parent.below[path] = place
+    above: Place | None = place
+    while above is not None:
+        above.first = min(above.first, index)
+        above = result.by_path.get(above.path.rpartition(".")[0]) if above.path else None
+    return place
+
+
+def env_items(frame: Frame, path: str) -> list[Item]:
+    """Children of the Env scope for the innermost module `path`."""
+    found = places(frame.program)
+    end = _end(frame)
+    here = found.by_path.get(path, found.root)
+    items = _values(frame, here.nodes, end, DIRECT_LIMIT)
+    items += _modules(frame, here, end)
+    items += _others(frame, found, here, end)
+    items += _group(frame, "inputs", found.inputs, end)
+    items += _group(frame, "parameters and buffers", found.attributes, end)
+    return items
+
+
+def _end(frame: Frame) -> int:
+    return frame.position + (1 if frame.phase == "after" else 0)
+
+
+def _values(frame: Frame, nodes: list[int], end: int, limit: int = CHUNK) -> list[Item]:
+    """Values of computed nodes; the oldest in groups when there are more than `limit`."""
+    computed = nodes[: bisect_left(nodes, end)]
+    old = computed[: max(len(computed) - limit, 0)]
+    return _chunks(frame, old) + [value_item(frame, i) for i in computed[len(old) :]]
+
+
+def _chunks(frame: Frame, nodes: list[int]) -> list[Item]:
+    """Groups of a hundred; groups of groups when there are more than a hundred of those."""
+    if not nodes:
+        return []
+    size = CHUNK
+    while len(nodes) > size * CHUNK:
+        size *= CHUNK
+    return [_chunk(frame, nodes[i : i + size]) for i in range(0, len(nodes), size)]
+
+
+def _chunk(frame: Frame, nodes: list[int]) -> Item:
+    names = frame.program.nodes
+    title = f"{names[nodes[0]].name} … {names[nodes[-1]].name}"
+
+    def compute() -> list[Item]:
+        if len(nodes) > CHUNK:
+            return _chunks(frame, nodes)
+        return [value_item(frame, i) for i in nodes]
+
+    return Item(title, branch=Group(compute), text=f"{len(nodes)} values", line=nodes[0])
+
+
+def value_item(frame: Frame, index: int) -> Item:
+    """One node's value under its listing name."""
+    name = frame.program.nodes[index].name
+    value = frame.registers[index]
+    if value is RELEASED:
+        return Item(name, text="released", type="released")
+    return Item(name, value, accessor=name)
+
+
+def _modules(frame: Frame, here: Place, end: int) -> list[Item]:
+    below = [place for place in here.below.values() if place.first < end]
+    if len(below) <= DIRECT_LIMIT:
+        return [_module(frame, place, end, here.path) for place in below]
+    groups = [below[i : i + CHUNK] for i in range(0, len(below), CHUNK)]
+    return [_module_chunk(frame, group, end, here.path) for group in groups]
+
+
+def _module_chunk(frame: Frame, group: list[Place], end: int, above: str) -> Item:
+    def compute() -> list[Item]:
+        return [_module(frame, place, end, above) for place in group]
+
+    title = f"{group[0].path} … {group[-1].path}"
+    return Item(title, branch=Group(compute), text=f"{len(group)} modules")
+
+
+def _module(frame: Frame, place: Place, end: int, above: str) -> Item:
+    def compute() -> list[Item]:
+        return _values(frame, place.nodes, end) + _modules(frame, place, end)
+
+    name = place.path[len(above) + 1 :] if above else place.path
+    return Item(f"module {name}", branch=Group(compute), text=_size(place, end))
+
+
+def _size(place: Place, end: int) -> str:
+    count = _count(place, end)
+    return f"{count} value{'s' if count != 1 else ''}"
+
+
+def _count(place: Place, end: int) -> int:
+    return bisect_left(place.nodes, end) + sum(_count(p, end) for p in place.below.values())
+
+
+def _others(frame: Frame, found: Places, here: Place, end: int) -> list[Item]:
+    """The modules outside the innermost one, as one tree from the root."""
+    if here is found.root:
+        return []
+
+    def compute() -> list[Item]:
+        return _values(frame, found.root.nodes, end) + _modules(frame, found.root, end)
+
+    return [Item("whole graph", branch=Group(compute), text=_size(found.root, end))]
+
+
+def _group(frame: Frame, title: str, nodes: list[int], end: int) -> list[Item]:
+    count = bisect_left(nodes, end)
+    if count == 0:
+        return []
+
+    def compute() -> list[Item]:
+        return _values(frame, nodes, end)
+
+    text = f"{count} value{'s' if count != 1 else ''}"
+    return [Item(title, branch=Group(compute), text=text)]

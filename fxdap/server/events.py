@@ -1,0 +1,135 @@
+"""What the client is told unasked: the engine's listener, in DAP's words."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from fxdap.engine.frame import Frame
+from fxdap.engine.program import Program
+from fxdap.engine.stops import Stop
+from fxdap.engine.thread import DebugThread
+from fxdap.view.listing_file import write_listing
+from fxdap.wire.connection import Connection
+from fxdap.wire.messages import (
+    BreakpointEventBody,
+    LoadedSourceEventBody,
+    OutputEventBody,
+    Source,
+    StoppedEventBody,
+    ThreadEventBody,
+)
+
+if TYPE_CHECKING:
+    from fxdap.server.session import Session
+
+_TITLES = {"function breakpoint": "function breakpoint", "uncaught": "exception"}
+
+
+class Events:
+    """Sends events; the engine calls it on user threads.
+
+    `announcing` is held while a response that creates breakpoints is on its way, so that no
+    `breakpoint` event can overtake it.
+    """
+
+    session: Session
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self.announcing = threading.RLock()
+        self._threads: dict[int, DebugThread] = {}
+
+    def stopped(self, thread: DebugThread, stop: Stop) -> None:
+        """A thread stopped; the program's output before it is shown first."""
+        _flush()
+        single = len(self.session.debugger.threads()) == 1
+        self._connection.send_event(
+            "stopped",
+            StoppedEventBody(
+                reason=_TITLES.get(stop.reason, stop.reason),
+                description=_description(stop),
+                text=stop.text or None,
+                thread_id=thread.id,
+                all_threads_stopped=single,
+                hit_breakpoint_ids=list(stop.breakpoint_ids) or None,
+            ),
+        )
+
+    def thread_started(self, thread: DebugThread) -> None:
+        """A user thread runs its first graph."""
+        self._connection.send_event(
+            "thread", ThreadEventBody(reason="started", thread_id=thread.id)
+        )
+
+    def thread_ended(self, thread: DebugThread) -> None:
+        """A user thread is gone."""
+        self._connection.send_event("thread", ThreadEventBody(reason="exited", thread_id=thread.id))
+
+    def program_added(self, program: Program) -> None:
+        """A graph is known now: write its listing and settle the breakpoints that waited."""
+        workspace = self.session.workspace
+        program.listing_file = write_listing(
+            program.listing, program.name, Path(workspace) if workspace else None
+        )
+        self._connection.send_event(
+            "loadedSource", LoadedSourceEventBody(reason="new", source=listing_source(program))
+        )
+
+    def programs_bound(self) -> None:
+        """Breakpoints were bound in a new graph: tell about those that changed."""
+        with self.announcing:
+            for each in self.session.breakpoints.changed():
+                self._connection.send_event(
+                    "breakpoint", BreakpointEventBody(reason="changed", breakpoint=each)
+                )
+
+    def logged(self, text: str, frame: Frame) -> None:
+        """A log point wrote a line."""
+        program = frame.program
+        self._connection.send_event(
+            "output",
+            OutputEventBody(
+                category="console",
+                output=text + "\n",
+                source=listing_source(program),
+                line=program.line(frame.position),
+            ),
+        )
+
+    def say(
+        self, text: str, category: Literal["console", "important", "stderr"] = "console"
+    ) -> None:
+        """A line of our own in the debug console."""
+        self._connection.send_event(
+            "output", OutputEventBody(category=category, output=text + "\n")
+        )
+
+
+def listing_source(program: Program) -> Source:
+    """The listing a program's nodes stand in."""
+    path = program.file
+    return Source(name=Path(path).name, path=path)
+
+
+def _description(stop: Stop) -> str:
+    words = {
+        "entry": "Paused on entry",
+        "step": "Paused on step",
+        "pause": "Paused",
+        "breakpoint": "Paused on breakpoint",
+        "function breakpoint": "Paused on function breakpoint",
+        "exception": "Paused on exception",
+        "uncaught": "Paused on uncaught exception",
+    }
+    return words[stop.reason]
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError, AttributeError):
+            pass

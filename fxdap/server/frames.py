@@ -1,0 +1,111 @@
+"""The call stack of a stopped thread: node, modules, calling graphs, the user's Python."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Literal
+
+import torch
+
+from fxdap.engine.frame import Frame
+from fxdap.engine.thread import DebugThread
+from fxdap.server.events import listing_source
+from fxdap.view.node_text import target_name
+from fxdap.view.scope import ModuleScope
+from fxdap.view.source import SourceFrame, user_frames
+from fxdap.wire.messages import Source
+
+_HIDDEN = tuple(
+    os.path.join(folder, "")
+    for folder in (*torch.__path__, str(Path(__file__).parents[1]), os.path.dirname(os.__file__))
+)
+
+
+@dataclass(frozen=True)
+class StackEntry:
+    """One line of the stack; `frame` is None for Python frames."""
+
+    name: str
+    source: Source | None
+    line: int
+    frame: Frame | None = None
+    scope: str | None = None
+    hint: Literal["normal", "label", "subtle"] | None = None
+
+
+def stack_entries(thread: DebugThread, python: FrameType | None) -> list[StackEntry]:
+    """The whole stack, top first."""
+    entries = [entry for frame in reversed(thread.frames) for entry in _graph_entries(frame)]
+    return entries + [_python_entry(frame) for frame in _user_python(python)]
+
+
+def _graph_entries(frame: Frame) -> Iterator[StackEntry]:
+    program = frame.program
+    node = frame.node
+    yield StackEntry(
+        name=f"%{program.qualified_name(frame.position)}  {target_name(node)}",
+        source=listing_source(program),
+        line=program.line(frame.position),
+        frame=frame,
+    )
+    places = _places(program.scopes(frame.position), user_frames(node))
+    for scope, place in reversed(places):
+        yield StackEntry(
+            name=f"{scope.path}  {scope.class_name}" if scope else _title(frame),
+            source=Source(name=Path(place.file).name, path=place.file) if place else None,
+            line=place.line if place else 0,
+            frame=frame,
+            scope=scope.path if scope else "",
+            hint=None if place else "subtle",
+        )
+
+
+def _title(frame: Frame) -> str:
+    program = frame.program
+    return f"{program.name} {program.path}" if program.path else program.name
+
+
+def _places(
+    scopes: tuple[ModuleScope, ...], frames: tuple[SourceFrame, ...]
+) -> list[tuple[ModuleScope | None, SourceFrame | None]]:
+    """The root and each module around a node with the line its forward stands at.
+
+    The frames of `forward` functions belong to the modules in order, outermost first; modules
+    of torch itself have none, since the trace leaves torch's own lines out. Helper functions
+    between two forwards are passed over, but the innermost one shows where the node was made.
+    """
+    forwards = [i for i, frame in enumerate(frames) if frame.function == "forward"]
+    modules: list[ModuleScope | None] = [None, *scopes]
+    own = [m for m in modules if m is None or not m.qualified_class.startswith("torch.nn.")]
+    lines: dict[int, SourceFrame] = {}
+    for module, index in zip(own, forwards, strict=False):
+        lines[id(module)] = frames[index]
+    if frames and own and len(own) == len(forwards):
+        lines[id(own[-1])] = frames[-1]
+    elif frames and not forwards:
+        lines[id(None)] = frames[-1]
+    return [(module, lines.get(id(module))) for module in modules]
+
+
+def _user_python(frame: FrameType | None) -> Iterator[FrameType]:
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if not file.startswith(_HIDDEN) and not file.startswith("<") and os.path.exists(file):
+            yield frame
+        frame = frame.f_back
+
+
+def _python_entry(frame: FrameType) -> StackEntry:
+    file = frame.f_code.co_filename
+    return StackEntry(
+        name=f"{frame.f_code.co_qualname}"
+        if hasattr(frame.f_code, "co_qualname")
+        else frame.f_code.co_name,
+        source=Source(name=Path(file).name, path=os.path.abspath(file)),
+        line=frame.f_lineno or 0,
+        hint="subtle",
+    )

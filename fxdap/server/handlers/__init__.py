@@ -1,0 +1,23 @@
+"""Request handlers, one module per group of requests. Importing this registers them all."""
+
+from fxdap.server.handlers import (
+    breakpoints,
+    evaluate,
+    exceptions,
+    execution,
+    lifecycle,
+    sources,
+    stack,
+    variables,
+)
+
+__all__ = [
+    "breakpoints",
+    "evaluate",
+    "exceptions",
+    "execution",
+    "lifecycle",
+    "sources",
+    "stack",
+    "variables",
+]

@@ -1,0 +1,137 @@
+"""evaluate and completions."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from fxdap.engine.frame import Frame, ValueUnavailableError
+from fxdap.engine.names import Names, evaluate, execute_statements
+from fxdap.server.clipboard import clipboard_text
+from fxdap.server.registry import When, serves
+from fxdap.server.variables_tree import ValueBranch
+from fxdap.view.summary import type_name
+from fxdap.wire.errors import RequestError
+from fxdap.wire.messages import (
+    Capabilities,
+    CompletionItem,
+    CompletionsArguments,
+    CompletionsResponseBody,
+    EvaluateArguments,
+    EvaluateResponseBody,
+)
+
+if TYPE_CHECKING:
+    from fxdap.server.session import Session
+
+COMPLETION_LIMIT = 200
+
+
+@serves(
+    "evaluate",
+    When.STOPPED,
+    on_thread=True,
+    offers=Capabilities(supports_evaluate_for_hovers=True, supports_clipboard_context=True),
+)
+def evaluate_(session: Session, arguments: EvaluateArguments) -> Struct:
+    """Evaluate Python at a frame; the console also runs statements."""
+    frame = _frame(session, arguments.frame_id)
+    text = arguments.expression.strip().removeprefix("%")
+    if arguments.context == "repl" and not _is_expression(text):
+        return _run_statements(session, frame, arguments.expression)
+    value = _value(session, frame, text)
+    if arguments.context == "clipboard":
+        return EvaluateResponseBody(result=clipboard_text(value), variables_reference=0)
+    thread = frame.thread
+    branch = ValueBranch(value, text)
+    reference = 0
+    if branch.expandable:
+        key = ("evaluate", text, arguments.context)
+        reference = session.variables.add(key, thread.id, branch)
+    return EvaluateResponseBody(
+        result=session.presenter.line(value),
+        type=type_name(value),
+        variables_reference=reference,
+        named_variables=branch.named if reference else None,
+        indexed_variables=(branch.indexed or None) if reference else None,
+    )
+
+
+def _frame(session: Session, frame_id: int | None) -> Frame:
+    if frame_id is not None:
+        view = session.frame_view(frame_id)
+        if view.frame is not None:
+            return view.frame
+    thread = session.last_stopped()
+    if thread is None or thread.top is None:
+        raise RequestError.not_stopped()
+    return thread.top
+
+
+def _is_expression(text: str) -> bool:
+    try:
+        ast.parse(text, mode="eval")
+    except SyntaxError:
+        return False
+    return True
+
+
+def _value(session: Session, frame: Frame, text: str) -> Any:
+    try:
+        return evaluate(text, frame, session.scratch)
+    except ValueUnavailableError as error:
+        raise RequestError(str(error)) from None
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:
+        raise RequestError(f"{type(error).__name__}: {error}") from None
+
+
+def _run_statements(session: Session, frame: Frame, text: str) -> Struct:
+    try:
+        execute_statements(text, frame, session.scratch)
+    except ValueUnavailableError as error:
+        raise RequestError(str(error)) from None
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:
+        raise RequestError(f"{type(error).__name__}: {error}") from None
+    return EvaluateResponseBody(result="", variables_reference=0)
+
+
+@serves(
+    "completions",
+    When.STOPPED,
+    on_thread=True,
+    offers=Capabilities(
+        supports_completions_request=True, completion_trigger_characters=[".", "%"]
+    ),
+)
+def completions(session: Session, arguments: CompletionsArguments) -> Struct:
+    """Node names, special names and attributes that continue the text at the cursor."""
+    frame = _frame(session, arguments.frame_id)
+    lines = arguments.text.split("\n")
+    line = lines[(arguments.line or 1) - 1] if (arguments.line or 1) <= len(lines) else ""
+    before = line[: max(arguments.column - 1, 0)]
+    match = re.search(r"((?:\w+\.)*)%?(\w*)$", before)
+    owner, prefix = (match[1].rstrip("."), match[2]) if match else ("", "")
+    names = _attributes(session, frame, owner) if owner else list(Names(frame, session.scratch))
+    start = len(before) - len(prefix)
+    found = [n for n in names if n.startswith(prefix) and (prefix or not n.startswith("_"))]
+    items = [
+        CompletionItem(
+            label=n, type="property" if owner else "variable", start=start, length=len(prefix)
+        )
+        for n in found[:COMPLETION_LIMIT]
+    ]
+    return CompletionsResponseBody(targets=items)
+
+
+def _attributes(session: Session, frame: Frame, owner: str) -> list[str]:
+    try:
+        return dir(evaluate(owner, frame, session.scratch))
+    except Exception:
+        return []

@@ -1,0 +1,96 @@
+"""continue, next, stepIn, stepOut, pause, threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from fxdap.engine.frame import Frame
+from fxdap.engine.plan import Plan, step_in, step_out, step_over
+from fxdap.server.registry import When, serves
+from fxdap.wire.errors import RequestError
+from fxdap.wire.messages import (
+    ContinueArguments,
+    ContinueResponseBody,
+    NextArguments,
+    PauseArguments,
+    StepInArguments,
+    StepOutArguments,
+    Thread,
+    ThreadsResponseBody,
+)
+
+if TYPE_CHECKING:
+    from fxdap.server.session import Session
+
+
+@serves("continue", When.STOPPED)
+def continue_(session: Session, arguments: ContinueArguments) -> Struct:
+    """Let the thread run on; other stopped threads stay stopped."""
+    _resume(session, arguments, None)
+    others = any(
+        t.stop is not None and t.id != arguments.thread_id for t in session.debugger.threads()
+    )
+    return ContinueResponseBody(all_threads_continued=not others)
+
+
+@serves("next", When.STOPPED)
+def next_(session: Session, arguments: NextArguments) -> None:
+    """Step over: stop before the next node of this graph."""
+    _resume(session, arguments, step_over)
+
+
+@serves("stepIn", When.STOPPED)
+def step_in_(session: Session, arguments: StepInArguments) -> None:
+    """Step into the graph that the node calls, if it calls one."""
+    _resume(session, arguments, step_in)
+
+
+@serves("stepOut", When.STOPPED)
+def step_out_(session: Session, arguments: StepOutArguments) -> None:
+    """Run to the end of the innermost module, or of the graph."""
+    _resume(session, arguments, step_out)
+
+
+def _resume(
+    session: Session,
+    arguments: ContinueArguments | NextArguments | StepInArguments | StepOutArguments,
+    step: Callable[[Frame], Plan] | None,
+) -> None:
+    thread = session.stopped_thread(arguments)
+
+    def go() -> None:
+        top = thread.top
+        thread.resume(step(top) if step is not None and top is not None else None)
+
+    session.released(thread)
+    session.after_response(go)
+
+
+@serves("pause")
+def pause(session: Session, arguments: PauseArguments) -> None:
+    """Stop the thread before its next node."""
+    thread = session.debugger.thread(arguments.thread_id)
+    if thread is None:
+        if arguments.thread_id != MAIN_THREAD.id:
+            raise RequestError(f"there is no thread {arguments.thread_id}")
+        session.debugger.expect_entry(True)
+        session.after_response(lambda: session.events.say(_WAITING))
+        return
+    if thread.stop is None:
+        if not thread.frames:
+            session.after_response(lambda: session.events.say(_WAITING))
+        thread.pause()
+
+
+_WAITING = "No graph is running now: the program pauses before the next graph's first node."
+MAIN_THREAD = Thread(id=1, name="MainThread")
+
+
+@serves("threads", When.ALWAYS)
+def threads(session: Session, arguments: Struct) -> Struct:
+    """Threads that have run a graph; the main thread before any has."""
+    found = [Thread(id=t.id, name=t.name) for t in session.debugger.threads()]
+    return ThreadsResponseBody(threads=found or [MAIN_THREAD])

@@ -1,0 +1,102 @@
+"""initialize, launch, attach, configurationDone, disconnect, terminate."""
+
+from __future__ import annotations
+
+import hmac
+from typing import TYPE_CHECKING
+
+from msgspec import Raw, Struct
+
+from fxdap.engine.retention import Retention, free_memory
+from fxdap.server.registry import When, capabilities, serves
+from fxdap.wire.configuration import AttachConfiguration, DebugOptions, parse_attach
+from fxdap.wire.envelope import Request
+from fxdap.wire.errors import RequestError
+from fxdap.wire.messages import (
+    Capabilities,
+    ConfigurationDoneArguments,
+    DisconnectArguments,
+    InitializeRequestArguments,
+    TerminateArguments,
+)
+
+if TYPE_CHECKING:
+    from fxdap.server.session import Session
+
+
+@serves("initialize", When.ALWAYS)
+def initialize(session: Session, arguments: InitializeRequestArguments) -> Struct:
+    """Answer with what the registered handlers offer."""
+    if session.initialized:
+        raise RequestError("initialize was sent before; a session is initialized once")
+    session.initialized = True
+    session.client = arguments
+    return capabilities()
+
+
+@serves("launch", When.ALWAYS, deferred=True)
+def launch(session: Session, request: Request) -> None:
+    """Hand the request to the main thread, which loads and runs the program and answers."""
+    if session.ready or session.attached:
+        raise RequestError("launch: this process is being debugged already")
+    session.launched.put(request)
+
+
+@serves("attach", When.ALWAYS, deferred=True)
+def attach(session: Session, request: Request) -> None:
+    """Begin to debug this process; answered when the client has set its breakpoints."""
+    if session.ready:
+        raise RequestError("attach: this process is being debugged already")
+    accept_attach(session, request.arguments)
+    session.begin_attached(request)
+
+
+@serves(
+    "configurationDone",
+    offers=Capabilities(supports_configuration_done_request=True),
+)
+def configuration_done(session: Session, arguments: ConfigurationDoneArguments) -> None:
+    """Breakpoints are set: the program may run."""
+    session.after_response(session.configure)
+
+
+@serves("disconnect", When.ALWAYS, offers=Capabilities(support_terminate_debuggee=True))
+def disconnect(session: Session, arguments: DisconnectArguments) -> None:
+    """Leave the program running (attach) or end it (launch), as the client asks."""
+    terminate_it = arguments.terminate_debuggee
+    if terminate_it is None:
+        terminate_it = not session.attached
+    session.after_response(lambda: session.leave(terminate_it))
+
+
+@serves("terminate", When.ALWAYS, offers=Capabilities(supports_terminate_request=True))
+def terminate(session: Session, arguments: TerminateArguments) -> None:
+    """Unwind the user's runs, so that their `finally` blocks run; then the program ends."""
+    session.after_response(session.terminate)
+
+
+def accept_attach(session: Session, raw: Raw) -> AttachConfiguration:
+    """Check an attach request's token and options."""
+    configuration, warnings = parse_attach(raw)
+    expected = session.token
+    given = configuration.token or ""
+    if expected is not None and not hmac.compare_digest(given.encode(), expected.encode()):
+        raise RequestError(
+            "attach: 'token' is not the one that fxdap.listen printed (or FXDAP_TOKEN holds)",
+            show_user=True,
+        )
+    apply_options(session, configuration, configuration.stop_on_entry)
+    for warning in warnings:
+        session.events.say(warning)
+    return configuration
+
+
+def apply_options(session: Session, options: DebugOptions, stop_on_entry: bool) -> None:
+    """Hand the engine the options it heeds."""
+    engine = session.debugger
+    engine.options.just_my_code = options.just_my_code
+    engine.options.keep_values = options.keep_values == "all"
+    engine.retention = Retention(options.memory_limit(free_memory()))
+    engine.expect_entry(stop_on_entry)
+    session.workspace = options.workspace
+    session.node_breakpoints(options.node_breakpoints)

@@ -1,0 +1,58 @@
+"""Ids that a client holds: stack frames and variables."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from fxdap.engine.frame import Frame
+from fxdap.engine.thread import DebugThread
+
+T = TypeVar("T")
+
+FIRST_ID = 1000
+
+
+class Handles(Generic[T]):
+    """Ids for objects that live until their thread resumes.
+
+    The same key gets the same id at every stop, so that a client's trees stay open; an id whose
+    object is gone is unknown until its key is handed out again. Used by the server thread and
+    by stopped threads; single dict operations, so the GIL is lock enough.
+    """
+
+    def __init__(self) -> None:
+        self._ids: dict[Hashable, int] = {}
+        self._objects: dict[int, tuple[int, T]] = {}
+
+    def add(self, key: Hashable, owner: int, value: T) -> int:
+        """Return the id of `key`, now meaning `value`, until `owner` is released."""
+        ident = self._ids.setdefault(key, FIRST_ID + len(self._ids))
+        self._objects[ident] = (owner, value)
+        return ident
+
+    def get(self, ident: int) -> T | None:
+        """The object, or None if the id is unknown or out of date."""
+        found = self._objects.get(ident)
+        return None if found is None else found[1]
+
+    def owner(self, ident: int) -> int | None:
+        """The thread id an object belongs to."""
+        found = self._objects.get(ident)
+        return None if found is None else found[0]
+
+    def release(self, owner: int) -> None:
+        """Forget the objects of a thread that resumes; nothing keeps its values alive."""
+        for ident in [i for i, (o, _) in list(self._objects.items()) if o == owner]:
+            self._objects.pop(ident, None)
+
+
+@dataclass(frozen=True)
+class FrameView:
+    """One DAP stack frame: an engine frame at its node, or at one module around the node.
+
+    `frame` is None for a Python frame; `scope` is the module's path, None for the node itself.
+    """
+
+    thread: DebugThread
+    frame: Frame | None
+    scope: str | None = None

@@ -1,0 +1,61 @@
+"""The listening socket of a process that was opened with `fxdap.listen`."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+
+from fxdap.server.session import Session
+from fxdap.wire.connection import Connection
+from fxdap.wire.log import WireLog
+
+
+class Host:
+    """Accepts one client at a time and gives each a session.
+
+    One daemon thread accepts. A client that leaves frees the place for the next.
+    """
+
+    def __init__(self, host: str, port: int, token: str) -> None:
+        self._socket = socket.create_server((host, port))
+        self.address: tuple[str, int] = self._socket.getsockname()[:2]
+        self.token = token
+        self.session: Session | None = None
+        self._attached = threading.Event()
+        threading.Thread(target=self._accept, name="fxdap-listener", daemon=True).start()
+
+    def wait(self, timeout: float | None) -> bool:
+        """Wait for a client that has attached and configured its breakpoints."""
+        return self._attached.wait(timeout)
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                sock, _ = self._socket.accept()
+            except OSError:
+                return
+            if self.session is not None and self.session.attached:
+                sock.close()
+                continue
+            self._begin(sock)
+
+    def _begin(self, sock: socket.socket) -> None:
+        connection = Connection.over_socket(
+            sock, name="client", log=WireLog.from_environment("debuggee"), strict_start=True
+        )
+        session = Session(connection, on_end=lambda: self._left(session))
+        session.token = self.token
+        session.exit_process = os._exit
+        session.on_attached = lambda: self._opened(session)
+        session.start()
+
+    def _opened(self, session: Session) -> None:
+        self.session = session
+        self._attached.set()
+
+    def _left(self, session: Session) -> None:
+        session.end()
+        if self.session is session:
+            self.session = None
+            self._attached.clear()

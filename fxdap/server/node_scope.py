@@ -1,0 +1,92 @@
+"""The Node and Meta scopes: the current node's arguments by parameter name, and its metadata."""
+
+from __future__ import annotations
+
+import inspect
+from functools import lru_cache
+from typing import Any
+
+import torch
+from torch.fx import Node
+
+from fxdap.engine.frame import Frame, ValueUnavailableError
+from fxdap.server.variables_tree import Item
+from fxdap.view.node_text import format_argument, target_name
+
+
+def node_items(frame: Frame) -> list[Item]:
+    """The node's target, then its arguments."""
+    node = frame.node
+    items = [Item("target", text=target_name(node), type=node.op)]
+    return items + argument_items(frame)
+
+
+def argument_items(frame: Frame) -> list[Item]:
+    """One item per argument: its value, and after the name the node that produced it."""
+    node = frame.node
+    if node.op in ("placeholder", "get_attr"):
+        return []
+    names = parameter_names(frame, len(node.args))
+    pairs = [*zip(names, node.args, strict=True), *node.kwargs.items()]
+    return [_argument(frame, name, argument) for name, argument in pairs]
+
+
+def _argument(frame: Frame, name: str, argument: Any) -> Item:
+    producer = f" ← {format_argument(argument)}" if isinstance(argument, Node) else ""
+    accessor = argument.name if isinstance(argument, Node) else None
+    try:
+        value = frame.argument(argument)
+    except (ValueUnavailableError, KeyError) as error:
+        return Item(name + producer, text=str(error))
+    return Item(name + producer, value, accessor=accessor)
+
+
+def parameter_names(frame: Frame, count: int) -> list[str]:
+    """Names of the first `count` positional parameters of what the node calls."""
+    node = frame.node
+    known = list(_names_of(_callee(frame), node.op == "call_method"))
+    if node.op == "output":
+        known = ["result"]
+    elif node.op == "call_method" and not known:
+        known = ["self"]
+    rest = [f"args[{i}]" for i in range(len(known), count)]
+    return [*known, *rest][:count]
+
+
+def _callee(frame: Frame) -> Any:
+    node = frame.node
+    if node.op == "call_function":
+        return node.target
+    if node.op == "call_method":
+        return getattr(torch.Tensor, str(node.target), None)
+    if node.op == "call_module":
+        module: Any = frame.program.module
+        for atom in str(node.target).split("."):
+            module = getattr(module, atom, None)
+        return getattr(type(module), "forward", None) and module.forward
+    return None
+
+
+def _names_of(callee: Any, method: bool) -> tuple[str, ...]:
+    try:
+        return _signature_names(callee, method)
+    except TypeError:
+        return ()
+
+
+@lru_cache(maxsize=1024)
+def _signature_names(callee: Any, method: bool) -> tuple[str, ...]:
+    schema = getattr(callee, "_schema", None)
+    if schema is not None:
+        return tuple(argument.name for argument in schema.arguments)
+    try:
+        parameters = inspect.signature(callee).parameters.values()
+    except (TypeError, ValueError):
+        return ()
+    plain = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return tuple(p.name for p in parameters if p.kind in plain)
+
+
+def meta_items(frame: Frame) -> list[Item]:
+    """The node's recorded metadata."""
+    return [Item(str(key), value) for key, value in frame.node.meta.items()]

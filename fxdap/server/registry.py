@@ -1,0 +1,71 @@
+"""Which requests are served, when, and which capabilities they bring.
+
+The table of request x state: `ALWAYS` is served in every state; `READY` once launch or attach
+was accepted; `STOPPED` needs the thread that the arguments name (by threadId, frameId or
+variablesReference) to be stopped, and is answered with `notStopped` otherwise. `on_thread`
+handlers run on that stopped thread, since they read tensors or run code; `deferred` ones are
+given the request and answer it later; all others run on the server thread and never block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, structs
+
+from fxdap.wire.messages import Capabilities
+
+if TYPE_CHECKING:
+    from fxdap.server.session import Session
+
+Handler = Callable[["Session", Any], Struct | None]
+
+
+class When(Enum):
+    """The states in which a request is served."""
+
+    ALWAYS = "always"
+    READY = "after launch or attach"
+    STOPPED = "while the thread is stopped"
+
+
+@dataclass(frozen=True)
+class Served:
+    """One request's handler and its conditions."""
+
+    command: str
+    handler: Handler
+    when: When
+    on_thread: bool
+    deferred: bool
+
+
+HANDLERS: dict[str, Served] = {}
+_offered: dict[str, Any] = {}
+
+
+def serves(
+    command: str,
+    when: When = When.READY,
+    *,
+    on_thread: bool = False,
+    deferred: bool = False,
+    offers: Capabilities | None = None,
+) -> Callable[[Handler], Handler]:
+    """Register a handler, with the capabilities that it makes true."""
+
+    def register(handler: Handler) -> Handler:
+        HANDLERS[command] = Served(command, handler, when, on_thread, deferred)
+        if offers is not None:
+            _offered.update({k: v for k, v in structs.asdict(offers).items() if v is not None})
+        return handler
+
+    return register
+
+
+def capabilities() -> Capabilities:
+    """What `initialize` answers: the union of what the registered handlers offer."""
+    return Capabilities(**_offered)

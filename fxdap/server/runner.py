@@ -1,0 +1,130 @@
+"""Running the user's program on the main thread of a launched debuggee."""
+
+from __future__ import annotations
+
+import os
+import runpy
+import sys
+from typing import TYPE_CHECKING, Any
+
+from fxdap.engine.thread import Abandoned
+from fxdap.graphs.errors import TargetError
+from fxdap.graphs.target import Target, load_target
+from fxdap.server.failure import user_traceback
+from fxdap.server.handlers.lifecycle import apply_options
+from fxdap.view.summary import summarize
+from fxdap.wire.configuration import LaunchConfiguration, parse_launch
+from fxdap.wire.envelope import Request
+from fxdap.wire.errors import RequestError
+
+if TYPE_CHECKING:
+    from fxdap.server.session import Session
+
+CONFIGURATION_DEADLINE = 1.0
+"""Seconds after `initialized` at which launch is answered even without configurationDone."""
+
+
+class Runner:
+    """Loads, waits for breakpoints, runs. Everything of the user's happens on this thread."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def main(self) -> int:
+        """Serve launch requests until one can run; return the process's exit code."""
+        while True:
+            request = self._session.launched.get()
+            if request is None:
+                return 0
+            prepared = self._prepare(request)
+            if prepared is not None:
+                return self._run(request, *prepared)
+
+    def _prepare(self, request: Request) -> tuple[LaunchConfiguration, Target | None] | None:
+        """Load what is to be debugged; a mistake is answered and another launch may follow."""
+        session = self._session
+        try:
+            configuration, warnings = parse_launch(request.arguments)
+            apply_options(session, configuration, configuration.stop_on_entry)
+            target = self._load(configuration) if configuration.graph else None
+            self._check_files(configuration)
+        except (RequestError, TargetError) as error:
+            session.connection.fail(request, RequestError(str(error), show_user=True))
+            return None
+        except (Exception, SystemExit) as error:
+            sys.stderr.write(user_traceback(error))
+            text = f"loading {configuration.graph!r} raised {type(error).__name__}: {error}"
+            session.connection.fail(request, RequestError(text, show_user=True))
+            return None
+        for warning in warnings:
+            session.events.say(warning)
+        return configuration, target
+
+    def _load(self, configuration: LaunchConfiguration) -> Target:
+        assert configuration.graph is not None
+        target = load_target(configuration.graph, configuration.inputs, configuration.capture)
+        target.require_inputs()
+        self._session.events.say(
+            f"{target.name}: {len(target.module.graph.nodes)} nodes, captured by {target.how}"
+        )
+        return target
+
+    def _check_files(self, configuration: LaunchConfiguration) -> None:
+        program = configuration.program
+        if program is not None and not os.path.isfile(program):
+            raise TargetError("program", program, "no such file", f"Paths start at {os.getcwd()}")
+
+    def _run(
+        self, request: Request, configuration: LaunchConfiguration, target: Target | None
+    ) -> int:
+        session = self._session
+        if not configuration.no_debug:
+            session.runs.install()
+            if target is not None:
+                session.runs.program(target.module, target.name)
+        session.ready = True
+        session.connection.send_event("initialized")
+        session.configured.wait(CONFIGURATION_DEADLINE)
+        session.connection.respond(request)
+        session.configured.wait()
+        return self._guarded(lambda: self._start(configuration, target))
+
+    def _start(self, configuration: LaunchConfiguration, target: Target | None) -> None:
+        if target is not None:
+            args, kwargs = target.require_inputs()
+            result = target.module(*args, **kwargs)
+            self._session.events.say(f"{target.name} returned {summarize(result)}")
+            return
+        arguments = list(configuration.arguments)
+        if configuration.program is not None:
+            sys.argv = [configuration.program, *arguments]
+            sys.path.insert(0, os.path.dirname(os.path.abspath(configuration.program)))
+            runpy.run_path(configuration.program, run_name="__main__")
+        else:
+            assert configuration.module is not None
+            sys.argv = ["", *arguments]
+            sys.path.insert(0, os.getcwd())
+            runpy.run_module(configuration.module, run_name="__main__", alter_sys=True)
+
+    def _guarded(self, start: Any) -> int:
+        """Run the user's code; return what its process would exit with."""
+        try:
+            start()
+        except SystemExit as error:
+            return _exit_code(error)
+        except Abandoned:
+            return 0
+        except BaseException as error:
+            self._session.stop_uncaught(error)
+            sys.stderr.write(user_traceback(error))
+            return 130 if isinstance(error, KeyboardInterrupt) else 1
+        return 0
+
+
+def _exit_code(error: SystemExit) -> int:
+    if error.code is None:
+        return 0
+    if isinstance(error.code, int):
+        return error.code & 0xFF
+    print(error.code, file=sys.stderr)
+    return 1

@@ -1,0 +1,276 @@
+"""One client's session with this process: reading, dispatching, answering."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct
+
+from fxdap.engine.debugger import Debugger
+from fxdap.engine.stops import Stop
+from fxdap.engine.thread import DebugThread
+from fxdap.graphs.runs import GraphRuns
+from fxdap.server.breakpoint_table import BreakpointTable
+from fxdap.server.events import Events
+from fxdap.server.handlers.breakpoints import selector_entries
+from fxdap.server.handles import FrameView, Handles
+from fxdap.server.present import Presenter
+from fxdap.server.registry import HANDLERS, Served, When
+from fxdap.server.stopped import interrupt
+from fxdap.server.variables_tree import Branch
+from fxdap.wire.connection import Connection
+from fxdap.wire.dispatch import decode_arguments
+from fxdap.wire.envelope import Request
+from fxdap.wire.errors import RequestError
+from fxdap.wire.messages import CancelArguments, InitializeRequestArguments
+
+
+class Session:
+    """A client and the debugger it drives.
+
+    Threads: the *reader* reads, notes cancellations and queues requests, in order; the *server*
+    thread takes them from the queue and runs handlers, which never block; handlers that need a
+    user thread are posted to it and answer from there. User threads send events. When the
+    client is gone the reader calls `on_end` once.
+    """
+
+    def __init__(self, connection: Connection, *, on_end: Callable[[], None]) -> None:
+        self.connection = connection
+        self.events = Events(connection)
+        self.debugger = Debugger(self.events)
+        self.events.session = self
+        self.runs = GraphRuns(self.debugger)
+        self.breakpoints = BreakpointTable(self.debugger)
+        self.client = InitializeRequestArguments(adapter_id="fxdap")
+        self.launched: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
+        self.initialized = False
+        self.configured = threading.Event()
+        self.ready = False
+        self.token: str | None = None
+        self.workspace: str | None = None
+        self.attached = False
+        self.frames: Handles[FrameView] = Handles()
+        self.variables: Handles[Branch] = Handles()
+        self.presenter = Presenter(self)
+        self.scratch: dict[str, Any] = {}
+        self.exit_process: Callable[[int], None] = lambda code: None
+        self.on_attached: Callable[[], None] = lambda: None
+        self._unanswered: Request | None = None
+        self._on_end = on_end
+        self._queue: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
+        self._cancelled: set[int] = set()
+        self._running: dict[int, DebugThread] = {}
+        self._lock = threading.Lock()
+
+    def start(self) -> None:
+        """Start the reader and the server thread."""
+        threading.Thread(target=self._serve, name="fxdap-server", daemon=True).start()
+        threading.Thread(target=self._read, name="fxdap-reader", daemon=True).start()
+
+    def _read(self) -> None:
+        while (message := self.connection.read()) is not None:
+            if isinstance(message, Request):
+                if message.command == "cancel":
+                    self._cancel(message)
+                else:
+                    self._queue.put(message)
+        self._queue.put(None)
+        self._on_end()
+
+    def _serve(self) -> None:
+        while (request := self._queue.get()) is not None:
+            self._handle(request)
+
+    def _handle(self, request: Request) -> None:
+        try:
+            if self._is_cancelled(request.seq):
+                raise RequestError.cancelled()
+            served = HANDLERS.get(request.command)
+            if served is None:
+                raise RequestError(f"request {request.command!r} is not supported")
+            self._check_state(served)
+            if served.deferred:
+                served.handler(self, request)
+            else:
+                self._run(request, served, decode_arguments(request))
+        except RequestError as error:
+            self.connection.fail(request, error)
+        except Exception as error:
+            self.connection.fail(request, self._internal(error))
+
+    def _check_state(self, served: Served) -> None:
+        if served.when is not When.ALWAYS and not self.ready:
+            raise RequestError(
+                f"{served.command!r} comes too early: send launch or attach and wait for "
+                f"the 'initialized' event first"
+            )
+
+    def _run(self, request: Request, served: Served, arguments: Any) -> None:
+        if served.when is When.STOPPED:
+            thread = self.stopped_thread(arguments)
+            if served.on_thread:
+                self._running[request.seq] = thread
+                thread.post(lambda: self._run_on_thread(request, served, arguments))
+                return
+        self._answer(request, served, arguments)
+
+    def _answer(self, request: Request, served: Served, arguments: Any) -> None:
+        with self.events.announcing:
+            after: list[Callable[[], None]] = []
+            self.after_response = after.append
+            body = served.handler(self, arguments)
+            self.connection.respond(request, body)
+        for action in after:
+            action()
+
+    def _run_on_thread(self, request: Request, served: Served, arguments: Any) -> None:
+        """Runs on the user's stopped thread; nothing may escape but the end of the process."""
+        try:
+            if self._is_cancelled(request.seq):
+                raise RequestError.cancelled()
+            body = served.handler(self, arguments)
+            with self._lock:
+                self._running.pop(request.seq, None)
+            self.connection.respond(request, body)
+        except RequestError as error:
+            self.connection.fail(request, error)
+        except KeyboardInterrupt:
+            self.connection.fail(request, RequestError.cancelled())
+        except BaseException as error:
+            self.connection.fail(request, self._internal(error))
+        finally:
+            with self._lock:
+                self._running.pop(request.seq, None)
+
+    def _internal(self, error: BaseException) -> RequestError:
+        text = "".join(traceback.format_exception(error))
+        if self.connection.log:
+            self.connection.log.note(text)
+        return RequestError(f"fxdap failed here ({type(error).__name__}: {error})")
+
+    def _cancel(self, request: Request) -> None:
+        """Overtakes the queue: a waiting request is answered `cancelled`, a running one stopped."""
+        try:
+            arguments = decode_arguments(request)
+            assert isinstance(arguments, CancelArguments)
+            if arguments.request_id is not None:
+                with self._lock:
+                    self._cancelled.add(arguments.request_id)
+                    thread = self._running.get(arguments.request_id)
+                    if thread is not None and thread.stop is not None:
+                        interrupt(thread.native_id)
+            self.connection.respond(request)
+        except RequestError as error:
+            self.connection.fail(request, error)
+
+    def _is_cancelled(self, seq: int) -> bool:
+        with self._lock:
+            if seq in self._cancelled:
+                self._cancelled.discard(seq)
+                return True
+        return False
+
+    def stopped_thread(self, arguments: Struct) -> DebugThread:
+        """The stopped thread that a request's arguments name; RequestError if there is none."""
+        thread = self._named_thread(arguments)
+        if thread is None or thread.stop is None:
+            raise RequestError.not_stopped()
+        return thread
+
+    def _named_thread(self, arguments: Any) -> DebugThread | None:
+        if (ident := getattr(arguments, "thread_id", None)) is not None:
+            thread = self.debugger.thread(ident)
+            if thread is None:
+                raise RequestError(f"there is no thread {ident}")
+            return thread
+        if (frame_id := getattr(arguments, "frame_id", None)) is not None:
+            return self.frame_view(frame_id).thread
+        if (reference := getattr(arguments, "variables_reference", None)) is not None:
+            owner = self.variables.owner(reference)
+            if owner is None:
+                raise RequestError(f"variablesReference {reference} is unknown or out of date")
+            return self.debugger.thread(owner)
+        return self.last_stopped()
+
+    def last_stopped(self) -> DebugThread | None:
+        """The thread that stopped last, for requests that name none."""
+        stopped = [t for t in self.debugger.threads() if t.stop is not None]
+        return max(stopped, key=lambda t: t.stop_count, default=None)
+
+    def frame_view(self, frame_id: int) -> FrameView:
+        """The stack frame of an id; RequestError if it is out of date."""
+        view = self.frames.get(frame_id)
+        if view is None:
+            raise RequestError(f"stack frame {frame_id} is unknown or out of date")
+        return view
+
+    def released(self, thread: DebugThread) -> None:
+        """A thread is about to resume: what the client holds of its stop goes out of date."""
+        self.frames.release(thread.id)
+        self.variables.release(thread.id)
+
+    def node_breakpoints(self, selectors: tuple[str, ...]) -> None:
+        """Set the breakpoints of the configuration's `nodeBreakpoints`."""
+        entries = selector_entries(selectors)
+        with self.events.announcing:
+            self.breakpoints.replace("nodeBreakpoints", entries)
+        for entry in entries:
+            if entry.problem is not None:
+                self.events.say(f"nodeBreakpoints: {entry.problem}", "important")
+
+    def stop_uncaught(self, error: BaseException) -> None:
+        """Stop once more where an exception that ends the program came from, if asked to."""
+        thread = self.debugger.current_thread()
+        if not self.debugger.exceptions.wants_uncaught() or thread.failure is not error:
+            return
+        thread.frames = thread.failed_frames
+        text = f"{type(error).__name__}: {error}"
+        thread.halt(Stop(reason="uncaught", text=text, exception=error))
+        thread.frames = []
+
+    def begin_attached(self, request: Request) -> None:
+        """Start to catch this process's graphs for a client whose attach was accepted."""
+        self.attached = self.ready = True
+        self.runs.install()
+        self._unanswered = request
+        self.connection.send_event("initialized")
+
+    def configure(self) -> None:
+        """The client has set its breakpoints."""
+        self.configured.set()
+        if self._unanswered is not None:
+            self.connection.respond(self._unanswered)
+            self._unanswered = None
+            self.on_attached()
+
+    def terminate(self) -> None:
+        """Unwind all graph runs and interrupt the main thread, so that `finally` blocks run."""
+        self.launched.put(None)
+        self.configured.set()
+        for thread in self.debugger.threads():
+            thread.abandon()
+        main = threading.main_thread().ident
+        if main is not None and not any(t.native_id == main for t in self.debugger.threads()):
+            interrupt(main)
+
+    def leave(self, terminate: bool) -> None:
+        """The client disconnects: end the process, or leave it running without a debugger."""
+        if terminate:
+            self.exit_process(0)
+        self.end()
+        self.connection.close()
+
+    def finish(self) -> None:
+        """The user's program is over: everything it wrote is on its way before the end."""
+        self.end()
+
+    def end(self) -> None:
+        """Take the debugger out of the process: patches undone, nothing stopped, nothing held."""
+        self.runs.uninstall()
+        self.debugger.end()
+        self.presenter.clear()
+        self.scratch.clear()
