@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch.fx import Node
 
-from fxdap.view.target_text import callable_name, class_names, target_name, target_names
+from fxdap.view.target_text import callable_name, class_name, target_name, target_names
 from fxdap.view.type_text import tensor_type, type_text
 
 __all__ = ["format_argument", "node_line", "target_name", "target_names", "type_text"]
@@ -146,7 +146,7 @@ def _format_rare(value: Any, depth: int) -> str:
     if isinstance(value, dict):
         return _mapping(value, depth)
     if isinstance(value, type):
-        return class_names(value)[0]
+        return class_name(value)
     if callable(value):
         return callable_name(value)
     return _foreign(value)

@@ -48,10 +48,19 @@ def callable_name(target: object) -> str:
 
 def class_names(cls: type) -> tuple[str, ...]:
     """A class as it is defined, as torch.nn exports it, and by its short name."""
-    names = [f"{cls.__module__}.{cls.__qualname__}"]
-    if getattr(torch.nn, cls.__name__, None) is cls:
-        names.insert(0, f"torch.nn.{cls.__name__}")
-    return (*names, cls.__name__)
+    names = [f"{cls.__module__}.{cls.__qualname__}", cls.__name__]
+    if issubclass(cls, torch.fx.GraphModule) and cls.__module__ == "torch.fx.graph_module":
+        # Each GraphModule has a class of its own, made in __new__.
+        return ("torch.fx.GraphModule", *names)
+    for namespace, module in (("torch.nn", torch.nn), ("torch.fx", torch.fx)):
+        if getattr(module, cls.__name__, None) is cls:
+            return (f"{namespace}.{cls.__name__}", *names)
+    return tuple(names)
+
+
+def class_name(cls: type) -> str:
+    """A class as users import it: `dict`, `torch.nn.Linear`, `model.Net`."""
+    return class_names(cls)[0].removeprefix("builtins.")
 
 
 def _module_class_names(root: Any, path: str) -> tuple[str, ...]:
@@ -115,6 +124,8 @@ def _defined_as(target: object, name: str) -> str:
     owner = getattr(target, "__self__", None)
     if isinstance(owner, type) and owner.__module__ != "torch":
         return f"{owner.__module__}.{owner.__qualname__}.{name}"
+    if owner is not None and not isinstance(owner, (type, types.ModuleType)):
+        return f"{class_name(type(owner))}.{name}"
     module = getattr(target, "__module__", None) or "builtins"
     if module == "builtins":
         return name

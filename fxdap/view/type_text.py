@@ -39,12 +39,12 @@ def meta_type_text(value: Any, depth: int = 0) -> str:
 
 
 def tensor_type(tensor: Any) -> str:
-    """`f32[2, 6]` of anything that has a dtype and a shape; its class name if asking fails."""
+    """`f32[2, 6]` of anything that has a dtype and a shape; `f32[?]` if it will not tell."""
     try:
         shape = ", ".join(map(str, tensor.shape))
-        return f"{dtype_text(tensor.dtype)}[{shape}]"
     except Exception:
-        return type(tensor).__name__
+        shape = "?"
+    return f"{dtype_text(tensor.dtype)}[{shape}]"
 
 
 def _is_tensor_metadata(value: Any) -> bool:
