@@ -1,7 +1,7 @@
 import * as vscode from "vscode";
 
 /** `%name`, in a nested graph `sub/%name`. */
-const NODE = /(?:[A-Za-z_][\w.]*\/)*%([A-Za-z_]\w*)/;
+const NODE = /(?:[\w.]+\/)*%([A-Za-z_]\w*)/;
 const DEFINITION = new RegExp(`^(\\s*)(${NODE.source})(?=\\s*[:=])`);
 
 /** Hovering over `%name` asks the debugger for `name`. */

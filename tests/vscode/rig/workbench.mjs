@@ -1,9 +1,9 @@
 // The VS Code window as a user sees it: what is asked of it, and what is read from the page.
-import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { test } from "node:test";
+import { findChromium } from "./chromium.mjs";
 import { checkout, rig } from "./install.mjs";
 import { installExtension, startServer } from "./server.mjs";
 
@@ -11,19 +11,6 @@ const VSIX = path.join(checkout, "extension", "fxdap.vsix");
 export const PYTHON = process.env.FXDAP_PYTHON ?? path.join(checkout, ".venv", "bin", "python");
 const SHOTS = process.env.FXDAP_SHOTS ?? path.join(rig.root, "shots");
 const CHROMIUM_FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-sync"];
-
-/** Chromium on PATH, or undefined. */
-export function findChromium() {
-  const names = [process.env.FXDAP_CHROMIUM, "chromium", "chromium-browser", "google-chrome"];
-  for (const name of names.filter(Boolean)) {
-    try {
-      return execFileSync("sh", ["-c", 'command -v "$1"', "sh", name], { encoding: "utf8" }).trim();
-    } catch {
-      continue;
-    }
-  }
-  return undefined;
-}
 
 /** node:test's `test`, with a picture of the window when it fails. */
 export function scenes(current) {
