@@ -1,0 +1,77 @@
+"""The form of the benchmarks' result, and the statistics in it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from benchmarks import models
+from benchmarks.table import Row, format_table, to_json
+from benchmarks.timing import interleave, median, percentile, ratios, take_turns
+
+ROWS = [
+    Row(name="step", value=1.25, unit="ms", bar=1.5, spread=(1.0, 2.0), peers={"debugpy": 44.7}),
+    Row(name="run_chain", value=1.2, unit="x", bar=1.05, note="forward 3 ms"),
+    Row(name="broken", value=None, unit="", note="OSError()"),
+]
+
+
+def test_the_table_has_a_line_per_row_that_says_whether_the_bar_is_met():
+    assert format_table(ROWS).splitlines() == [
+        "row        ours     p10 - p90  bar   met  peers",
+        "step       1.25 ms  1 - 2      1.5   yes  debugpy 44.7",
+        "run_chain  1.2 x               1.05  NO   forward 3 ms",
+        "broken     failed                         OSError()",
+    ]
+
+
+def test_json_names_every_figure():
+    result = to_json(ROWS, "2.13.0")
+    assert result["torch"] == "2.13.0"
+    assert result["rows"][0] == {
+        "name": "step",
+        "value": 1.25,
+        "unit": "ms",
+        "bar": 1.5,
+        "met": True,
+        "peers": {"debugpy": 44.7},
+        "spread": [1.0, 2.0],
+    }
+    assert [row["met"] for row in result["rows"]] == [True, False, None]
+
+
+def test_contenders_take_turns_and_the_first_place_rotates():
+    calls: list[str] = []
+    times = take_turns(
+        {name: lambda name=name: calls.append(name) or 1.0 for name in "ab"}, seconds=0
+    )
+    assert "".join(calls) == "ab" + "abba" * 3 + "ab"
+    assert times == {"a": [1.0] * 7, "b": [1.0] * 7}
+
+
+def test_interleave_measures_seconds():
+    times = interleave({"nothing": lambda: None}, seconds=0)
+    assert len(times["nothing"]) == 7
+    assert all(0 <= value < 1 for value in times["nothing"])
+
+
+def test_ratios_are_per_round():
+    assert ratios([2.0, 9.0], [1.0, 3.0]) == [2.0, 3.0]
+    assert median([3.0, 1.0, 2.0]) == 2.0
+    assert percentile([4.0, 1.0, 3.0, 2.0], 50) == 3.0
+
+
+@pytest.mark.parametrize("name", ["chain", "chain_1500", "gigabyte"])
+def test_measured_graphs_run(name: str):
+    module, inputs = getattr(models, name)()
+    assert isinstance(module(*inputs), torch.Tensor)
+
+
+def test_an_unknown_row_is_a_usage_error():
+    root = Path(__file__).resolve().parents[2]
+    command = [sys.executable, "-m", "benchmarks", "--only", "nothing"]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "no row is named nothing" in done.stderr
