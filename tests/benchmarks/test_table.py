@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -44,9 +45,12 @@ def test_json_names_every_figure():
 
 def test_contenders_take_turns_and_the_first_place_rotates():
     calls: list[str] = []
-    times = take_turns(
-        {name: lambda name=name: calls.append(name) or 1.0 for name in "ab"}, seconds=0
-    )
+
+    def call(name: str) -> float:
+        calls.append(name)
+        return 1.0
+
+    times = take_turns({"a": partial(call, "a"), "b": partial(call, "b")}, seconds=0)
     assert "".join(calls) == "ab" + "abba" * 3 + "ab"
     assert times == {"a": [1.0] * 7, "b": [1.0] * 7}
 
