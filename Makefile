@@ -35,9 +35,9 @@ check: .venv $(NPM_READY)
 pytest: .venv
 	$(BIN)/pytest
 
-# The tests in a real VS Code set up their own rig; one file at a time, the machine may be small.
+# The editor tests set up their own rig.
 vscode-tests: .venv extension/fxdap.vsix
-	node --test --test-concurrency=1 tests/vscode/*.test.mjs
+	node tests/vscode/run.mjs
 
 bench: .venv
 	$(BIN)/python -m benchmarks
