@@ -117,6 +117,7 @@ class Breakpoints:
             for index in bindings.after:
                 flags[index + 1] |= BREAKPOINT
             program.flags[:] = flags
+            program.flags_version += 1
             for frame in self._debugger.frames_of(program):
                 frame.refresh_flags()
 

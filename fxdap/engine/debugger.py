@@ -61,6 +61,7 @@ class Debugger:
         self._threads: dict[int, DebugThread] = {}
         self._names: dict[str, int] = {}
         self._entry_pending = self.options.stop_on_entry
+        self.ended = False
         self._next_thread = 1
         self._stops = 0
 
@@ -103,6 +104,11 @@ class Debugger:
         if thread is None:
             thread = self._add_thread(native)
         return thread
+
+    def running_thread(self) -> DebugThread | None:
+        """The calling thread if it is running a graph now."""
+        thread = self._threads.get(threading.get_ident())
+        return thread if thread is not None and thread.frames else None
 
     def _add_thread(self, native: int) -> DebugThread:
         with self.lock:
@@ -183,6 +189,8 @@ class Debugger:
     def end(self) -> None:
         """Let go of every program and thread; stopped threads go on without a debugger."""
         with self.lock:
+            self.ended = True
+            self._entry_pending = False
             threads = self.threads()
             self._programs.clear()
             self._threads.clear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,8 @@ BREAKPOINT, STEP, PAUSE = 1, 2, 4
 """Bits of a frame's flags: something of this kind waits before that node."""
 
 _PAUSE_ALL = bytes(flags | PAUSE for flags in range(256))
+_PAUSE_NONE = bytes(flags & ~PAUSE for flags in range(256))
+_NO_BREAKPOINT = bytes(flags & ~BREAKPOINT for flags in range(256))
 
 
 class ValueUnavailableError(LookupError):
@@ -30,7 +33,8 @@ class Frame:
     """A graph that is being run by one thread.
 
     `registers[i]` is the value of node `i` once `i` has run. Only the owning thread writes
-    registers and position; another thread may set bits of `flags` at any time.
+    registers and position. Bits of `flags` are changed under a lock by any thread (a step's landing
+    by its own, breakpoints and pauses by the server's) and read without one.
     """
 
     def __init__(self, program: Program, thread: DebugThread, parent: Frame | None) -> None:
@@ -39,6 +43,8 @@ class Frame:
         self.parent = parent
         self.registers: list[Any] = [None] * len(program)
         self.flags = bytearray(program.flags)
+        self._flags_version = program.flags_version
+        self._flags_lock = threading.Lock()
         self.position = 0
         self.phase: Phase = "before"
         self.interpreter: torch.fx.Interpreter | None = None
@@ -78,15 +84,40 @@ class Frame:
         """Return one of the current node's arguments with values in place of nodes."""
         return fetch(value, self.program, self.registers)
 
+    def mark(self, index: int) -> None:
+        """A step is to land before node `index`."""
+        with self._flags_lock:
+            self.flags[index] |= STEP
+
+    def unmark(self, index: int) -> None:
+        """No step lands there any more."""
+        with self._flags_lock:
+            self.flags[index] &= ~STEP
+
     def pause(self) -> None:
-        """Stop before the next node of this frame. Any thread may call it."""
-        self.flags[:] = self.flags.translate(_PAUSE_ALL)
+        """Stop before the next node of this frame."""
+        with self._flags_lock:
+            self.flags[:] = self.flags.translate(_PAUSE_ALL)
+
+    def unpause(self) -> None:
+        """Do not stop for a pause any more."""
+        with self._flags_lock:
+            self.flags[:] = self.flags.translate(_PAUSE_NONE)
+
+    def clear_flags(self) -> None:
+        """Stop nowhere any more."""
+        with self._flags_lock:
+            self.flags[:] = bytes(len(self.flags))
 
     def refresh_flags(self) -> None:
-        """Take over breakpoints that moved while the frame was running."""
-        kept = (flags & ~BREAKPOINT for flags in self.flags)
-        fresh = self.program.flags
-        self.flags[:] = bytes(k | f for k, f in zip(kept, fresh, strict=True))
+        """Take over breakpoints that moved since the frame was made."""
+        if self._flags_version == self.program.flags_version:
+            return
+        with self._flags_lock:
+            self._flags_version = self.program.flags_version
+            kept = self.flags.translate(_NO_BREAKPOINT)
+            fresh = self.program.flags
+            self.flags[:] = bytes(k | f for k, f in zip(kept, fresh, strict=True))
 
     def run(self) -> Any:
         """Run every node and return the output node's value. The user's exceptions pass through."""

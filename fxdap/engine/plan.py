@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fxdap.engine.frame import STEP, Frame
+from fxdap.engine.frame import Frame
 
 
 @dataclass
@@ -26,12 +26,12 @@ class Plan:
             caller = self.frame.parent
             self.frame, self.index = caller, _after_call(caller)
         if self.frame is not None:
-            self.frame.flags[self.index] |= STEP
+            self.frame.mark(self.index)
 
     def disarm(self) -> None:
         """Take the flag back."""
         if self.frame is not None:
-            self.frame.flags[self.index] &= ~STEP
+            self.frame.unmark(self.index)
 
     def reached(self, frame: Frame, index: int) -> bool:
         """Whether arriving before node `index` of `frame` completes the step."""

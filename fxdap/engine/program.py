@@ -60,6 +60,7 @@ class Program:
         self.placeholders = [i for i, node in enumerate(self.nodes) if node.op == "placeholder"]
         self.last_uses = _last_uses(self.nodes, self.index)
         self.flags = bytearray(len(self.nodes) + 1)
+        self.flags_version = 0
         self.listing_file: Path | None = None
         self._recorded = [(n, n.target, n.args, n.kwargs) for n in self.nodes]
         self.segment_sizes: dict[int, SegmentSize] = {}

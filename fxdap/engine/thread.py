@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import queue
 import threading
 from collections.abc import Callable
@@ -43,6 +44,7 @@ class DebugThread:
         self.failed_frames: list[Frame] = []
         self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._abandoned = False
+        self._interrupted = False
 
     @property
     def top(self) -> Frame | None:
@@ -52,6 +54,7 @@ class DebugThread:
     def enter(self, frame: Frame) -> None:
         """A graph begins on this thread."""
         self.frames.append(frame)
+        frame.refresh_flags()
         if self.debugger.take_entry():
             self.plan = next_graph()
         if self.plan is not None:
@@ -113,20 +116,39 @@ class DebugThread:
             self.plan.disarm()
             self.plan = None
         self._clear_pause()
+        if self.debugger.ended:
+            return
         self.stop_count = self.debugger.next_stop()
         self.stop = stop
         self.debugger.listener.stopped(self, stop)
-        while (work := self._work.get()) is not None:
-            work()
+        self._work_until_resumed()
         self.stop = None
         if self._abandoned:
             raise Abandoned
+
+    def _work_until_resumed(self) -> None:
+        while True:
+            try:
+                work = self._work.get()
+                if work is None:
+                    return
+                work()
+            except KeyboardInterrupt:
+                # An interrupt may come when the work it was meant for has just ended.
+                if not self._interrupted:
+                    raise
+            self._interrupted = False
+
+    def interrupt(self) -> None:
+        """Raise KeyboardInterrupt in the work that the stopped thread does now (CPython only)."""
+        self._interrupted = True
+        raise_in_thread(self.native_id, KeyboardInterrupt)
 
     def _clear_pause(self) -> None:
         if self.pause_requested:
             self.pause_requested = False
             for frame in self.frames:
-                frame.flags[:] = bytes(flags & ~PAUSE for flags in frame.flags)
+                frame.unpause()
 
     def post(self, work: Callable[[], None]) -> None:
         """Have the stopped thread do something. Nothing may escape from `work`."""
@@ -154,7 +176,7 @@ class DebugThread:
         self.plan = None
         self.pause_requested = False
         for frame in list(self.frames):
-            frame.flags[:] = bytes(len(frame.flags))
+            frame.clear_flags()
         self.failure, self.failed_frames = None, []
         self._work.put(None)
 
@@ -168,6 +190,11 @@ class DebugThread:
 def _describe(error: BaseException) -> str:
     text = str(error).strip().splitlines()
     return f"{type(error).__name__}: {text[0]}" if text else type(error).__name__
+
+
+def raise_in_thread(native_id: int, error: type[BaseException]) -> None:
+    """Raise an exception in another thread at its next bytecode (CPython only)."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(native_id), ctypes.py_object(error))
 
 
 def run_in(thread: DebugThread, frame: Frame, body: Callable[[], Any]) -> Any:

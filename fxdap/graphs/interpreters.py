@@ -18,7 +18,7 @@ from fxdap.engine.frame import Frame
 from fxdap.engine.program import Program
 from fxdap.engine.thread import run_in
 from fxdap.graphs.naming import graph_title
-from fxdap.graphs.origin import is_ghost, user_frame
+from fxdap.graphs.origin import is_ghost, started_by_user
 from fxdap.graphs.patches import Patches
 
 
@@ -111,10 +111,11 @@ class InterpreterRuns:
 
     def _begin(self, interpreter: Interpreter, args: tuple[Any, ...]) -> InterpreterFrame | None:
         """The frame of a run that starts now; None inside one of its own, or not the user's."""
-        thread = self._debugger.current_thread()
-        if any(f.interpreter is interpreter for f in thread.frames) or is_ghost(args):
+        thread = self._debugger.running_thread()
+        frames = thread.frames if thread is not None else []
+        if any(f.interpreter is interpreter for f in frames) or is_ghost(args):
             return None
-        if self._debugger.options.just_my_code and not thread.frames and user_frame(3) is None:
+        if self._debugger.options.just_my_code and not frames and not started_by_user(3):
             return None
         graph = interpreter.graph
         name = graph_title(interpreter.module)

@@ -32,15 +32,15 @@ def is_ghost(args: Iterable[Any]) -> bool:
     return any(isinstance(value, (FakeTensor, Proxy)) for value in args)
 
 
-def user_frame(depth: int = 2) -> FrameType | None:
-    """The Python frame that started the run if it is the user's, None if it is torch's own.
+def started_by_user(depth: int = 2) -> bool:
+    """Whether the Python code that started the run is not torch's own.
 
     Frames that only pass a call on (nn.Module.__call__, nn.Sequential) are looked through.
     """
     frame: FrameType | None = sys._getframe(depth)
     while frame is not None:
         file = frame.f_code.co_filename
-        if not (file.startswith(_PASS_THROUGH) or file.startswith(_OWN)):
-            return None if file.startswith(_TORCH) else frame
+        if not file.startswith((*_PASS_THROUGH, _OWN)):
+            return not file.startswith(_TORCH)
         frame = frame.f_back
-    return None
+    return True

@@ -18,7 +18,7 @@ from fxdap.engine.program import Program
 from fxdap.graphs.inputs import Binder
 from fxdap.graphs.interpreters import InterpreterRuns
 from fxdap.graphs.naming import graph_title
-from fxdap.graphs.origin import is_ghost, user_frame
+from fxdap.graphs.origin import is_ghost, started_by_user
 from fxdap.graphs.patches import Patches
 
 
@@ -38,9 +38,12 @@ class GraphRuns:
 
         @functools.wraps(original)
         def call(wrapped: _WrappedCall, obj: GraphModule, *args: Any, **kwargs: Any) -> Any:
-            if runs._is_ours(args):
-                return runs._call(obj, args, kwargs, functools.partial(original, wrapped, obj))
-            return original(wrapped, obj, *args, **kwargs)
+            if not runs._is_ours(args):
+                return original(wrapped, obj, *args, **kwargs)
+            if wrapped.cls_call is not None or _has_hooks(obj):
+                native = functools.partial(original, wrapped, obj)
+                return runs._call_with_hooks(obj, args, kwargs, native)
+            return runs._forward(obj, args, kwargs)
 
         self._patches.set(_WrappedCall, "__call__", call)
         self._interpreters.install()
@@ -53,16 +56,9 @@ class GraphRuns:
     def _is_ours(self, args: tuple[Any, ...]) -> bool:
         if is_ghost(args):
             return False
-        if self._debugger.current_thread().frames or not self._debugger.options.just_my_code:
+        if self._debugger.running_thread() or not self._debugger.options.just_my_code:
             return True
-        return user_frame(3) is not None
-
-    def _call(
-        self, module: GraphModule, args: tuple[Any, ...], kwargs: dict[str, Any], native: Any
-    ) -> Any:
-        if type(module).__dict__.get("__call__") is None or _has_hooks(module):
-            return self._call_with_hooks(module, args, kwargs, native)
-        return self._forward(module, args, kwargs)
+        return started_by_user(3)
 
     def _call_with_hooks(
         self, module: GraphModule, args: tuple[Any, ...], kwargs: dict[str, Any], native: Any

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import weakref
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from fxdap.engine.frame import Frame
 from fxdap.engine.program import RELEASED, Program
 from fxdap.server.variables_tree import Group, Item
+from fxdap.view.scope import ModuleScope
 
 DIRECT_LIMIT = 80
 CHUNK = 100
@@ -54,23 +56,26 @@ def _collect(program: Program) -> Places:
         elif node.op == "get_attr":
             result.attributes.append(index)
         else:
-            scopes = program.scopes(index)
-            place = _place(result, scopes[-1].path if scopes else "", index)
-            place.nodes.append(index)
+            _place(result, own_scopes(program.scopes(index)), index).nodes.append(index)
     return result
 
 
-def _place(result: Places, path: str, index: int) -> Place:
-    place = result.by_path.get(path)
-    if place is None:
-        parent = _place(result, path.rpartition(".")[0], index)
-        place = result.by_path[path] = Place(path)
-        parent.below[path] = place
-    above: Place | None = place
-    while above is not None:
-        above.first = min(above.first, index)
-        above = result.by_path.get(above.path.rpartition(".")[0]) if above.path else None
+def _place(result: Places, scopes: Sequence[ModuleScope], index: int) -> Place:
+    """The place of the innermost of the scopes; places on the way note their first node."""
+    place = result.root
+    place.first = min(place.first, index)
+    for scope in scopes:
+        inner = result.by_path.get(scope.path)
+        if inner is None:
+            inner = result.by_path[scope.path] = place.below[scope.path] = Place(scope.path)
+        place = inner
+        place.first = min(place.first, index)
     return place
+
+
+def own_scopes(scopes: Sequence[ModuleScope]) -> list[ModuleScope]:
+    """The modules that the user wrote: what a Linear or LayerNorm computes is its caller's."""
+    return [scope for scope in scopes if not scope.qualified_class.startswith("torch.nn.")]
 
 
 def env_items(frame: Frame, path: str) -> list[Item]:
@@ -148,7 +153,7 @@ def _module(frame: Frame, place: Place, end: int, above: str) -> Item:
     def compute() -> list[Item]:
         return _values(frame, place.nodes, end) + _modules(frame, place, end)
 
-    name = place.path[len(above) + 1 :] if above else place.path
+    name = place.path.removeprefix(f"{above}.") if above else place.path
     return Item(f"module {name}", branch=Group(compute), text=_size(place, end))
 
 

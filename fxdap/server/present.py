@@ -75,7 +75,8 @@ class Presenter:
 
     def line(self, value: Any, budget: Budget | None = None) -> str:
         """The one-line text of a value."""
-        if type(value) not in (torch.Tensor, torch.nn.Parameter) or value.is_inference():
+        plain = type(value) in (torch.Tensor, torch.nn.Parameter)
+        if not plain or not isinstance(value, torch.Tensor) or value.is_inference():
             return summarize(value, budget)
         known = self._lines.get(id(value))
         if known is not None and known[0]() is value and known[1] == value._version:

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from fxdap.engine.debugger import Debugger
 from fxdap.engine.stops import Stop
-from fxdap.engine.thread import DebugThread
+from fxdap.engine.thread import DebugThread, raise_in_thread
 from fxdap.graphs.runs import GraphRuns
 from fxdap.server.breakpoint_table import BreakpointTable
 from fxdap.server.events import Events
@@ -20,7 +20,6 @@ from fxdap.server.handlers.breakpoints import selector_entries
 from fxdap.server.handles import FrameView, Handles
 from fxdap.server.present import Presenter
 from fxdap.server.registry import HANDLERS, Served, When
-from fxdap.server.stopped import interrupt
 from fxdap.server.variables_tree import Branch
 from fxdap.wire.connection import Connection
 from fxdap.wire.dispatch import decode_arguments
@@ -162,7 +161,7 @@ class Session:
                     self._cancelled.add(arguments.request_id)
                     thread = self._running.get(arguments.request_id)
                     if thread is not None and thread.stop is not None:
-                        interrupt(thread.native_id)
+                        thread.interrupt()
             self.connection.respond(request)
         except RequestError as error:
             self.connection.fail(request, error)
@@ -255,7 +254,7 @@ class Session:
             thread.abandon()
         main = threading.main_thread().ident
         if main is not None and not any(t.native_id == main for t in self.debugger.threads()):
-            interrupt(main)
+            raise_in_thread(main, KeyboardInterrupt)
 
     def leave(self, terminate: bool) -> None:
         """The client disconnects: end the process, or leave it running without a debugger."""

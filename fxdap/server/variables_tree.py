@@ -86,4 +86,5 @@ class LazyBranch(Branch):
 
 
 def _item(child: Child) -> Item:
-    return Item(child.name, child.value, accessor=child.accessor, kind=child.kind, lazy=child.lazy)
+    lazy = child.load if child.lazy is not None else None
+    return Item(child.name, child.value, accessor=child.accessor, kind=child.kind, lazy=lazy)

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from fxdap.engine.frame import Frame
 from fxdap.engine.thread import DebugThread
-from fxdap.server.env_tree import env_items
+from fxdap.server.env_tree import env_items, own_scopes, value_item
 from fxdap.server.frames import StackEntry, stack_entries
 from fxdap.server.handles import FrameView
 from fxdap.server.node_scope import meta_items, node_items
 from fxdap.server.registry import When, serves
-from fxdap.server.variables_tree import Branch, Group, Item, ValueBranch
+from fxdap.server.variables_tree import Branch, Group, ValueBranch
 from fxdap.wire.messages import (
     Capabilities,
     Scope,
@@ -74,16 +75,15 @@ def _branches(view: FrameView) -> list[tuple[str, Branch, str | None, bool]]:
     frame, node_level = view.frame, view.scope is None
     if frame is None:
         return []
-    around = frame.program.scopes(frame.position)
+    around = own_scopes(frame.program.scopes(frame.position))
     path = (around[-1].path if around else "") if node_level else view.scope or ""
     found: list[tuple[str, Branch, str | None, bool]] = []
     if node_level:
         found.append(("Node", Group(lambda: node_items(frame)), "arguments", False))
-        if frame.phase == "after":
-            returned = Item(
-                frame.node.name, frame.registers[frame.position], accessor=frame.node.name
-            )
-            found.append(("Returned", Group(lambda: [returned]), "returnValue", False))
+        returned = _returned(view.thread, frame)
+        if returned is not None:
+            just_ran = value_item(frame, returned)
+            found.append(("Returned", Group(lambda: [just_ran]), "returnValue", False))
     found.append(("Env", Group(lambda: env_items(frame, path)), "locals", False))
     module = _submodule(frame.program.module, path)
     found.append(("Module", ValueBranch(module, _module_expression(path)), None, True))
@@ -92,6 +92,14 @@ def _branches(view: FrameView) -> list[tuple[str, Branch, str | None, bool]]:
     if node_level:
         found.append(("Meta", Group(lambda: meta_items(frame)), None, True))
     return found
+
+
+def _returned(thread: DebugThread, frame: Frame) -> int | None:
+    """The node that has just run: the current one after it ran, else the one a step ran over."""
+    if frame.phase == "after":
+        return frame.position
+    stepped = thread.stop is not None and thread.stop.reason == "step" and frame is thread.top
+    return frame.position - 1 if stepped and frame.position > 0 else None
 
 
 def _scope(
