@@ -94,7 +94,9 @@ def _places(
 def _user_python(frame: FrameType | None) -> Iterator[FrameType]:
     while frame is not None:
         file = frame.f_code.co_filename
-        if not file.startswith(_HIDDEN) and not file.startswith("<") and os.path.exists(file):
+        # The engine's generated code carries the listing's name; the graph's own frames show it.
+        shown = not file.startswith((*_HIDDEN, "<")) and not file.endswith(".fxgraph")
+        if shown and os.path.exists(file):
             yield frame
         frame = frame.f_back
 

@@ -60,10 +60,15 @@ def serves(
     def register(handler: Handler) -> Handler:
         HANDLERS[command] = Served(command, handler, when, on_thread, deferred)
         if offers is not None:
-            _offered.update({k: v for k, v in structs.asdict(offers).items() if v is not None})
+            offer(offers)
         return handler
 
     return register
+
+
+def offer(offers: Capabilities) -> None:
+    """Note capabilities that something other than a registered handler makes true."""
+    _offered.update({k: v for k, v in structs.asdict(offers).items() if v is not None})
 
 
 def capabilities() -> Capabilities:

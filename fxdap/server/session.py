@@ -19,13 +19,15 @@ from fxdap.server.events import Events
 from fxdap.server.handlers.breakpoints import selector_entries
 from fxdap.server.handles import FrameView, Handles
 from fxdap.server.present import Presenter
-from fxdap.server.registry import HANDLERS, Served, When
+from fxdap.server.registry import HANDLERS, Served, When, offer
 from fxdap.server.variables_tree import Branch
 from fxdap.wire.connection import Connection
 from fxdap.wire.dispatch import decode_arguments
 from fxdap.wire.envelope import Request
 from fxdap.wire.errors import RequestError
-from fxdap.wire.messages import CancelArguments, InitializeRequestArguments
+from fxdap.wire.messages import CancelArguments, Capabilities, InitializeRequestArguments
+
+offer(Capabilities(supports_cancel_request=True))
 
 
 class Session:
