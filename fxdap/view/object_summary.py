@@ -72,7 +72,9 @@ def proxy_line(value: Any, context: Context) -> str:
 
 def storage_line(value: Any, context: Context) -> str:
     # Only numbers: a storage's own repr prints every byte.
-    return f"{type(value).__name__}  {value.nbytes():,} bytes {value.device}"
+    size = value.nbytes()
+    text = f"{size:,}" if isinstance(size, int) else str(size)
+    return f"{type(value).__name__}  {text} bytes {value.device}"
 
 
 def typed_storage_line(value: Any, context: Context) -> str:

@@ -10,6 +10,14 @@ _FUNCTORCH = DispatchKeySet(DispatchKey.FuncTorchDynamicLayerFrontMode).add(
 )
 
 
+def is_unwatched(tensor: torch.Tensor) -> bool:
+    """Whether shape, strides and flags of this tensor may be read without `quiet()`.
+
+    A subclass or an active function mode would see even that.
+    """
+    return type(tensor) is torch.Tensor and not torch._C._len_torch_function_stack()
+
+
 class quiet:
     """Run tensor reads of plain tensors below autograd recording, modes, autocast and functorch.
 

@@ -74,13 +74,19 @@ _known: dict[object, tuple[str, ...]] = {}
 
 
 def _callable_names(target: object) -> tuple[str, ...]:
-    # Only torch's own callables are remembered: a cached user function would outlive the session.
-    if isinstance(target, (*_OPERATORS, types.BuiltinFunctionType)):
+    if _is_permanent(target):
         names = _known.get(target)
         if names is None:
             names = _known[target] = _unique(_spellings(target))
         return names
     return _unique(_spellings(target))
+
+
+def _is_permanent(target: object) -> bool:
+    """Whether remembering `target` keeps no value alive, as a closure or `x.add` would."""
+    if isinstance(target, types.BuiltinFunctionType):
+        return isinstance(target.__self__, (type, types.ModuleType, type(None)))
+    return isinstance(target, _OPERATORS)
 
 
 def _unique(names: Iterator[str]) -> tuple[str, ...]:

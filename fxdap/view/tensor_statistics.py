@@ -61,7 +61,7 @@ def quick_statistics(tensor: torch.Tensor) -> Statistics:
     if tensor.dtype is torch.bool:
         return _of_booleans(tensor.numel(), int(tensor.count_nonzero()))
     values = _reducible(tensor)
-    low, high = (bound.item() for bound in torch.aminmax(values))
+    low, high = _bounds(values)
     if not (math.isfinite(low) and math.isfinite(high)):
         return _with_non_finite(values)
     return Statistics(min=low, max=high, mean=_mean(values))
@@ -82,6 +82,18 @@ def _reducible(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.to(torch.float64 if tensor.dtype is torch.uint64 else torch.int64)
 
 
+def _bounds(values: torch.Tensor) -> tuple[int | float, int | float]:
+    """Minimum and maximum; both NaN if any value is."""
+    low, high = torch.aminmax(values)
+    return low.item(), high.item()
+
+
+def _squares(values: torch.Tensor, mean: float) -> float:
+    """The sum of squared distances from the mean."""
+    centred = (values - mean).flatten()
+    return float(torch.dot(centred, centred).item())
+
+
 def _mean(values: torch.Tensor) -> float:
     if values.dtype is torch.float32:
         total = values.sum().item()  # half the time of mean()
@@ -99,7 +111,7 @@ def _with_non_finite(values: torch.Tensor) -> Statistics:
     counts = {"nan": nan or None, "inf": inf or None, "negative_inf": negative_inf or None}
     if not finite.numel():
         return Statistics(**counts)
-    low, high = (bound.item() for bound in torch.aminmax(finite))
+    low, high = _bounds(finite)
     return Statistics(min=low, max=high, mean=_mean(finite), **counts)
 
 
@@ -126,24 +138,25 @@ class _Accumulator:
 
     def add(self, values: torch.Tensor) -> None:
         self.zeros += values.numel() - int(values.count_nonzero())
-        if values.is_floating_point():
-            finite = values.isfinite()
-            if not bool(finite.all()):
-                self.nan += int(values.isnan().count_nonzero())
-                self.inf += int(values.isposinf().count_nonzero())
-                self.negative_inf += int(values.isneginf().count_nonzero())
-                values = values[finite]
-        if values.numel():
-            self._add_finite(values)
-
-    def _add_finite(self, values: torch.Tensor) -> None:
-        low, high = (bound.item() for bound in torch.aminmax(values))
+        low, high = _bounds(values)
+        if not (math.isfinite(low) and math.isfinite(high)):
+            self.nan += int(values.isnan().count_nonzero())
+            self.inf += int(values.isposinf().count_nonzero())
+            self.negative_inf += int(values.isneginf().count_nonzero())
+            values = values[values.isfinite()]
+            if not values.numel():
+                return
+            low, high = _bounds(values)
         self.low = low if self.low is None else min(self.low, low)
         self.high = high if self.high is None else max(self.high, high)
-        wide = values.to(torch.float64)
-        mean = float(wide.mean().item())
-        squares = float((wide - mean).square_().sum().item())
-        count = values.numel()
+        self._add_moments(values)
+
+    def _add_moments(self, values: torch.Tensor) -> None:
+        mean, squares, count = _mean(values), 0.0, values.numel()
+        if values.dtype is torch.float32:
+            squares = _squares(values, mean)
+        if values.dtype is not torch.float32 or not math.isfinite(squares):
+            squares = _squares(values.to(torch.float64), mean)
         delta, total = mean - self.mean, self.count + count
         self.squares += squares + delta * delta * self.count * count / total
         self.mean += delta * count / total

@@ -8,7 +8,7 @@ import torch
 from fxdap.view.budget import Budget
 from fxdap.view.digits import number_text, shortest
 from fxdap.view.dtypes import dtype_text
-from fxdap.view.quiet import quiet
+from fxdap.view.quiet import is_unwatched, quiet
 from fxdap.view.tensor_kind import TensorKind, tensor_kind, unwrapped
 from fxdap.view.tensor_statistics import quick_statistics
 from fxdap.view.type_text import tensor_type
@@ -27,7 +27,7 @@ def tensor_line(tensor: torch.Tensor, budget: Budget) -> str:
 
 def tensor_brief(tensor: torch.Tensor) -> str:
     """The type alone, for a tensor inside a container; the device unless it is the CPU."""
-    if type(tensor) is torch.Tensor and not _is_watched() and not tensor.is_nested:
+    if is_unwatched(tensor) and not tensor.is_nested:
         return _brief(tensor, TensorKind.PLAIN)
     with quiet():
         return _brief(tensor, tensor_kind(tensor))
@@ -36,11 +36,6 @@ def tensor_brief(tensor: torch.Tensor) -> str:
 def _brief(tensor: torch.Tensor, kind: TensorKind) -> str:
     text, device = _type(tensor, kind), _device(tensor)
     return text if device == "cpu" else f"{text} {device}"
-
-
-def _is_watched() -> bool:
-    """Whether a function mode is active, which would see even a look at a shape."""
-    return torch._C._len_torch_function_stack() > 0
 
 
 def _type(tensor: torch.Tensor, kind: TensorKind) -> str:
