@@ -1,6 +1,5 @@
 """How a process ended, in words."""
 
-import shlex
 import signal
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -58,6 +57,8 @@ def crash_report(exit: Exit, pid: int | None, stopped: bool, last_command: str) 
 
 def launch_failure(exit: Exit, python: Sequence[str], stderr: str) -> str:
     """Why a process ended before its debugger answered, and what to do about it."""
+    import shlex
+
     shown = shlex.join(python)
     missing = _missing_module(stderr)
     if missing:

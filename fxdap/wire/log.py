@@ -3,7 +3,6 @@
 import os
 import threading
 import time
-from pathlib import Path
 
 
 class WireLog:
@@ -12,11 +11,10 @@ class WireLog:
     Any thread writes; each entry is one write, so that a killed process loses none.
     """
 
-    def __init__(self, directory: str | Path, role: str) -> None:
-        folder = Path(directory)
-        folder.mkdir(parents=True, exist_ok=True)
-        self.path = folder / f"{role}-{os.getpid()}.log"
-        self._file = self.path.open("ab", buffering=0)
+    def __init__(self, directory: str, role: str) -> None:
+        os.makedirs(directory, exist_ok=True)
+        self.path = os.path.join(directory, f"{role}-{os.getpid()}.log")
+        self._file = open(self.path, "ab", buffering=0)  # noqa: SIM115 - open for the process
         self._lock = threading.Lock()
 
     @classmethod
