@@ -1,5 +1,6 @@
 """What `fxdap run` prints: for a reader, or one JSON object per line for a program."""
 
+import linecache
 import shutil
 import sys
 from collections.abc import Iterable, Iterator
@@ -14,6 +15,7 @@ from fxdap.wire.messages import Breakpoint, OutputEventBody, StackFrame, Variabl
 
 ROWS = 8
 """Rows of each part of a stop; what is left out is counted."""
+GROUPS = 4
 LABEL = 10
 NAME = 28
 
@@ -85,7 +87,7 @@ class TextReport:
         if snapshot.exception is not None:
             print(style.red(_indent(_exception_text(snapshot))), file=self._out)
         for frame in snapshot.frames[:1]:
-            print(style.cyan(self._fit(f"  {frame.name}")), file=self._out)
+            print(style.cyan(self._fit(f"  {_listing_line(frame)}")), file=self._out)
         for label, rows in _parts(snapshot):
             self._part(label, list(rows))
         print(file=self._out, flush=True)
@@ -128,7 +130,7 @@ def _headline(snapshot: Snapshot) -> str:
         why += ": " + ", ".join(snapshot.breakpoints)
     elif snapshot.text and snapshot.exception is None:
         why += f": {snapshot.text}"
-    return f"Stopped, {why}"
+    return why
 
 
 def _exception_text(snapshot: Snapshot) -> str:
@@ -145,22 +147,32 @@ def _indent(text: str) -> str:
 def _parts(snapshot: Snapshot) -> Iterator[tuple[str, Iterable[tuple[str, str]]]]:
     yield "Stack", _bounded([_frame_row(frame) for frame in snapshot.frames[1:]])
     for name, variables in snapshot.scopes.items():
-        rows = [_variable_row(variable) for variable in variables]
-        # What was computed last is what the next node is about to read.
-        yield name, _last(rows) if name == "Env" else _bounded(rows)
+        if name == "Env":
+            yield name, _env_rows(variables)
+        else:
+            yield name, _bounded([_variable_row(variable) for variable in variables])
     yield "Watch", [_watch_row(watch) for watch in snapshot.watches]
 
 
-def _bounded(rows: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    if len(rows) <= ROWS:
+def _bounded(rows: list[tuple[str, str]], limit: int = ROWS) -> list[tuple[str, str]]:
+    if len(rows) <= limit:
         return rows
-    return [*rows[:ROWS], (f"… {len(rows) - ROWS} more", "")]
+    return [*rows[:limit], (f"… {len(rows) - limit} more", "")]
 
 
-def _last(rows: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    if len(rows) <= ROWS:
-        return rows
-    return [(f"… {len(rows) - ROWS} before", ""), *rows[-ROWS:]]
+def _env_rows(variables: list[Variable]) -> list[tuple[str, str]]:
+    """The values computed last, which the next nodes are about to read; then the groups."""
+    values = [_variable_row(variable) for variable in variables if variable.type]
+    groups = [_variable_row(variable) for variable in variables if not variable.type]
+    earlier = [(f"… {len(values) - ROWS} before", "")] if len(values) > ROWS else []
+    return [*earlier, *values[-ROWS:], *_bounded(groups, GROUPS)]
+
+
+def _listing_line(frame: StackFrame) -> str:
+    """The whole line of the listing where it can be read, else the frame's short name."""
+    path = frame.source.path if frame.source else None
+    line = linecache.getline(path, frame.line).strip() if path else ""
+    return line if line.startswith("%") else frame.name
 
 
 def _frame_row(frame: StackFrame) -> tuple[str, str]:

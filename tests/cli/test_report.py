@@ -22,7 +22,7 @@ def frame(name: str, line: int, path: str = "/models/gpt.py") -> StackFrame:
 
 
 def variable(name: str, value: str) -> Variable:
-    return Variable(name=name, value=value, variables_reference=0)
+    return Variable(name=name, value=value, type="Tensor", variables_reference=0)
 
 
 STOP = Snapshot(
@@ -32,7 +32,10 @@ STOP = Snapshot(
     frames=[frame("%add: f32[2] = aten.add.Tensor(%x, %y)", 4), frame("blocks.0  Block", 12)],
     scopes={
         "Node": [variable("self", "f32[2] cpu"), variable("other", "i64[] cpu")],
-        "Env": [variable(f"n{number}", str(number)) for number in range(20)],
+        "Env": [
+            *(variable(f"n{number}", str(number)) for number in range(20)),
+            Variable(name="inputs", value="1 value", variables_reference=7),
+        ],
     },
     watches=[Watch(expression="x.shape", result="(2,)"), Watch(expression="z", error="no z")],
 )
@@ -56,13 +59,14 @@ def text(out: io.StringIO, err: io.StringIO) -> TextReport:
 def test_a_stop_is_aligned_text_without_colours_in_a_pipe(text: TextReport, out: io.StringIO):
     text.stopped(STOP)
     assert out.getvalue().splitlines() == [
-        "Stopped, function breakpoint: target:aten.add",
+        "function breakpoint: target:aten.add",
         "  %add: f32[2] = aten.add.Tensor(%x, %y)",
         "  Stack     blocks.0  Block  /models/gpt.py:12",
         "  Node      self   f32[2] cpu",
         "            other  i64[] cpu",
         "  Env       … 12 before",
         *(f"            {f'n{number}':<11}  {number}" for number in range(12, 20)),
+        "            inputs       1 value",
         "  Watch     x.shape  (2,)",
         "            z        error: no z",
         "",
@@ -75,7 +79,7 @@ def test_an_exception_is_shown_with_its_type_and_message(text: TextReport, out: 
     )
     text.stopped(Snapshot(reason="exception", thread_id=1, exception=info))
     assert out.getvalue().splitlines()[:3] == [
-        "Stopped, exception",
+        "exception",
         "  RuntimeError: shapes differ",
         "    2 and 3",
     ]
@@ -84,7 +88,7 @@ def test_an_exception_is_shown_with_its_type_and_message(text: TextReport, out: 
 def test_a_report_begins_on_a_line_of_its_own(text: TextReport, out: io.StringIO):
     text.output(OutputEventBody(category="stdout", output="loss: "))
     text.stopped(Snapshot(reason="step", thread_id=1))
-    assert out.getvalue() == "loss: \nStopped, step\n\n"
+    assert out.getvalue() == "loss: \nstep\n\n"
 
 
 def test_program_output_keeps_its_streams(text: TextReport, out: io.StringIO, err: io.StringIO):
@@ -114,6 +118,7 @@ def test_json_is_one_object_per_line_named_by_event(out: io.StringIO):
     assert lines[2]["scopes"]["Node"][0] == {
         "name": "self",
         "value": "f32[2] cpu",
+        "type": "Tensor",
         "variablesReference": 0,
     }
     assert lines[2]["watches"][1] == {"expression": "z", "result": None, "error": "no z"}
