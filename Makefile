@@ -20,8 +20,8 @@ help:
 
 demo: .venv
 	$(BIN)/fxdap run sample_models/gpt.py:GPT --capture export \
-	    --break target:aten.scaled_dot_product_attention \
-	    --steps 2 --at-stop 'node.meta["val"].shape'
+	    --break 'target:aten.scaled_dot_product_attention module:blocks.0' \
+	    --steps 2 --at-stop '(transpose @ transpose_1.mT).abs().max()'
 
 test: check pytest vscode-tests
 

@@ -17,7 +17,7 @@ ROWS = 8
 """Rows of each part of a stop; what is left out is counted."""
 GROUPS = 4
 LABEL = 10
-NAME = 28
+NAME = 40
 
 
 class Report(Protocol):
