@@ -6,7 +6,13 @@ from msgspec import Struct
 
 from fxdap.wire.connection import Connection
 from fxdap.wire.envelope import Event, Request, Response
-from fxdap.wire.messages import ExitedEventBody, OutputEventBody
+from fxdap.wire.messages import (
+    Breakpoint,
+    BreakpointEventBody,
+    ContinuedEventBody,
+    ExitedEventBody,
+    OutputEventBody,
+)
 
 Answer = Callable[[Response | None], None]
 
@@ -58,6 +64,17 @@ class Client:
     def tell_terminated(self) -> None:
         """There is nothing left to debug."""
         self.connection.send_event("terminated")
+
+    def tell_continued(self, thread: int) -> None:
+        """What was stopped is so no more."""
+        body = ContinuedEventBody(thread_id=thread, all_threads_continued=True)
+        self.connection.send_event("continued", body)
+
+    def tell_changed(self, breakpoint: Breakpoint) -> None:
+        """A breakpoint that the client knows may have moved or lost its place."""
+        if breakpoint.id is not None:
+            body = BreakpointEventBody(reason="changed", breakpoint=breakpoint)
+            self.connection.send_event("breakpoint", body)
 
     def tell(self, event: Event) -> None:
         """Pass on what a debuggee tells."""

@@ -110,11 +110,11 @@ def _interpreter(
 
 
 def _check_files(configuration: LaunchConfiguration, cwd: Path) -> None:
-    if configuration.program and not _located(configuration.program, cwd).exists():
+    if configuration.program and not (cwd / configuration.program).is_file():
         raise wrong_value("program", configuration.program, f"no such file (from {cwd})")
     for key, given in (("graph", configuration.graph), ("inputs", configuration.inputs)):
         file = _file_of(given)
-        if file and not _located(file, cwd).is_file():
+        if file and not (cwd / file).is_file():
             raise wrong_value(key, given, f"no such file (from {cwd})")
 
 

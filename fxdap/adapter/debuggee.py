@@ -8,8 +8,10 @@ from msgspec import Raw, Struct
 
 from fxdap.adapter.exits import Exit, ended
 from fxdap.wire.connection import Connection
+from fxdap.wire.dispatch import decode_body
 from fxdap.wire.envelope import Event, Request, Response
 from fxdap.wire.errors import RequestError
+from fxdap.wire.messages import StoppedEventBody
 
 _RESUMING = {
     "continue",
@@ -63,9 +65,9 @@ class Debuggee:
     def __init__(self, client: Connection, owner: Owner) -> None:
         self.pid: int | None = None
         self.ready = False
-        self.stopped = False
         self.last_command = ""
         self.finished = threading.Event()
+        self._last_stop: Event | None = None
         self._client = client
         self._owner = owner
         self._origin: Origin | None = None
@@ -79,6 +81,12 @@ class Debuggee:
     def reason(self) -> str:
         """Why it answers no more."""
         return self._reason or "the debuggee has ended"
+
+    @property
+    def stopped_thread(self) -> int | None:
+        """The thread that stopped last, if nothing has been resumed since."""
+        stop = self._last_stop
+        return decode_body(StoppedEventBody, stop.body).thread_id if stop else None
 
     @property
     def owned(self) -> bool:
@@ -117,7 +125,7 @@ class Debuggee:
         """Pass a request of the client on; it gets its answer in any case."""
         self.last_command = request.command
         if request.command in _RESUMING:
-            self.stopped = False
+            self._last_stop = None
         if self._connection is None:
             raise RequestError("the debuggee cannot be reached yet")
         seq = self._connection.forward(
@@ -195,7 +203,7 @@ class Debuggee:
 
     def _take_event(self, event: Event) -> None:
         if event.event == "stopped":
-            self.stopped = True
+            self._last_stop = event
             if self._origin is not None:
                 self._origin.drain()
         self._owner.on_event(self, event)

@@ -26,6 +26,7 @@ from fxdap.wire.messages import (
     LoadedSourcesResponseBody,
     ProgressStartEventBody,
     RestartArguments,
+    SetBreakpointsResponseBody,
     ThreadsResponseBody,
 )
 from fxdap.wire.offer import CAPABILITIES
@@ -254,15 +255,14 @@ class Session:
         elif (seq := debuggee.seq_of(arguments.request_id)) is None:
             self._client.respond(request)  # it has its answer already
         else:
-            debuggee.ask("cancel", replace(arguments, request_id=seq), self._pass_answer(request))
+            debuggee.ask(
+                "cancel", replace(arguments, request_id=seq), self._pass_answer(debuggee, request)
+            )
 
     # How debuggees come and go.
 
     def _launch(self, plan: "LaunchPlan", attempt: _Attempt) -> None:
         from fxdap.adapter.start import start_launch
-
-        for warning in plan.warnings:
-            self._client.say(warning)
 
         def start(debuggee: "Debuggee") -> None:
             def emit(category: str, text: str) -> None:
@@ -301,19 +301,19 @@ class Session:
             attempt = self._attempt
             if debuggee is not self._debuggee or attempt is None:
                 return
+            debuggee.ready = True
+            self._state = State.RUNNING
             if attempt.restart is None:
                 self._attempt = None
-            debuggee.ready = True
-        if attempt.restart is None:
-            debuggee.relay(attempt.request)
-        else:
-            debuggee.ask("launch", attempt.restart, self._relaunched)
-        with self._lock:
-            if self._state is State.STARTING:
-                self._state = State.RUNNING
+        command, arguments = attempt.request.command, attempt.request.arguments
+        if attempt.restart is not None:
+            command, arguments = "launch", attempt.restart
+        debuggee.ask(command, arguments, lambda answer: self._begun(debuggee, attempt, answer))
 
     def _restart(self, old: "Debuggee", plan: "LaunchPlan", attempt: _Attempt) -> None:
         old.abandon("the debuggee is restarted")
+        if old.stopped_thread is not None:
+            self._client.tell_continued(old.stopped_thread)
         old.kill()
         old.finished.wait(_DEATH_S)
         try:
@@ -324,18 +324,32 @@ class Session:
                 self._state = State.ENDED if self._state is State.STARTING else self._state
             self._client.tell_terminated()
 
-    def _relaunched(self, answer: Response | None) -> None:
+    def _begun(self, debuggee: "Debuggee", attempt: _Attempt, answer: Response | None) -> None:
+        """The debuggee has answered launch or attach."""
         with self._lock:
-            attempt, self._attempt = self._attempt, None
-        if attempt is None:
-            return
-        self._pass_answer(attempt.request)(answer)
+            self._attempt = None
+            refused = answer is not None and not answer.success and debuggee is self._debuggee
+            if refused:
+                self._debuggee, self._state = None, State.READY
+        self._pass_answer(debuggee, attempt.request)(answer)
+        if refused:
+            debuggee.abandon("the launch failed")
+            debuggee.kill()
+            if attempt.restart is not None:
+                self._client.tell_terminated()
 
     def _configure(self, debuggee: "Debuggee") -> None:
         """Give a restarted debuggee the breakpoints of the one before."""
         for command, arguments in self._replay:
-            debuggee.ask(command, arguments, lambda _: None)
+            debuggee.ask(command, arguments, self._tell_breakpoints)
         debuggee.ask("configurationDone", ConfigurationDoneArguments(), lambda _: None)
+
+    def _tell_breakpoints(self, answer: Response | None) -> None:
+        """What became of the breakpoints that the client knows."""
+        if answer is None or not answer.success:
+            return
+        for each in decode_body(SetBreakpointsResponseBody, answer.body).breakpoints or []:
+            self._client.tell_changed(each)
 
     def _ask_to_end(self, debuggee: "Debuggee", request: Request) -> None:
         def stuck() -> None:
@@ -383,7 +397,8 @@ class Session:
 
     def _tell_ended(self, debuggee: "Debuggee", exit: Exit | None) -> None:
         if exit is not None:
-            report = crash_report(exit, debuggee.pid, debuggee.stopped, debuggee.last_command)
+            stopped = debuggee.stopped_thread is not None
+            report = crash_report(exit, debuggee.pid, stopped, debuggee.last_command)
             if report:
                 self._client.output("stderr", report)
             self._client.tell_exited(exit.code)
@@ -394,10 +409,12 @@ class Session:
         linger.daemon = True
         linger.start()
 
-    def _pass_answer(self, request: Request) -> Callable[[Response | None], None]:
+    def _pass_answer(
+        self, debuggee: "Debuggee", request: Request
+    ) -> Callable[[Response | None], None]:
         def answered(answer: Response | None) -> None:
             if answer is None:
-                self._client.fail(request, "the debuggee has ended")
+                self._client.fail(request, debuggee.reason)
             else:
                 self._client.forward(answer, request_seq=request.seq)
 

@@ -31,18 +31,17 @@ class LaunchPlan(NamedTuple):
 
     configuration: LaunchConfiguration
     command: Command
-    warnings: list[str]
     log_folder: str | None
 
 
 def plan_launch(raw: Raw) -> LaunchPlan:
     """Check a launch request's arguments; raises ConfigurationError."""
-    configuration, warnings = parse_launch(raw)
+    configuration, _ = parse_launch(raw)  # the debuggee shows the warnings
     command = build_command(configuration)
     folder = _log_folder(configuration.log_to_file, command.cwd)
     if folder:
         command = command._replace(changes={**command.changes, "FXDAP_LOG": folder})
-    return LaunchPlan(configuration, command, warnings, folder)
+    return LaunchPlan(configuration, command, folder)
 
 
 def start_launch(
@@ -61,7 +60,7 @@ def start_launch(
 
 def plan_attach(raw: Raw) -> tuple[Address, str | None]:
     """Check an attach request's arguments: where to connect, and the folder for the log."""
-    configuration, _ = parse_attach(raw)  # the debuggee warns of unknown keys
+    configuration, _ = parse_attach(raw)
     if configuration.connect is None:
         raise wrong_value("connect", None, "missing")
     return configuration.connect, _log_folder(configuration.log_to_file, os.getcwd())

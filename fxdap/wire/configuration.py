@@ -132,7 +132,7 @@ class AttachConfiguration(DebugOptions, frozen=True, kw_only=True):
 def parse_launch(raw: Raw) -> tuple[LaunchConfiguration, list[str]]:
     """The arguments of a launch request, and warnings for the user."""
     configuration, warnings = _parse(raw, LaunchConfiguration, "launch")
-    _check_target(configuration)
+    _check_target(configuration, warnings)
     _check_args(configuration)
     return configuration, warnings + _idle_keys(configuration)
 
@@ -194,7 +194,7 @@ def _unknown_key(key: str, known: set[str], request: str) -> str:
     return f"{request} configuration: unknown key {key!r} is ignored{hint}"
 
 
-def _check_target(configuration: LaunchConfiguration) -> None:
+def _check_target(configuration: LaunchConfiguration, warnings: list[str]) -> None:
     targets = {
         "program": configuration.program,
         "module": configuration.module,
@@ -206,10 +206,11 @@ def _check_target(configuration: LaunchConfiguration) -> None:
     for key, value in targets.items():
         if value is not None and not value.strip():
             raise wrong_value(key, value, "empty")
-    found = (
-        "nothing to debug" if not given else " and ".join(map(repr, given)) + " exclude each other"
-    )
-    raise ConfigurationError(f"{found}; {_TARGET_REMEDY}", show_user=True)
+    if given:
+        problem = " and ".join(map(repr, given)) + " exclude each other"
+    else:
+        problem = "; ".join(["nothing to debug", *warnings])
+    raise ConfigurationError(f"{problem}; {_TARGET_REMEDY}", show_user=True)
 
 
 def _check_args(configuration: LaunchConfiguration) -> None:
