@@ -104,9 +104,8 @@ def _page_seconds(session: Session, frame: int) -> float:
 
 
 def _expand(session: Session, tensor: Any) -> None:
-    children = session.variables(tensor.variables_reference)
-    data = next(child for child in children if child.name == "data")
-    session.variables(data.variables_reference, filter="indexed", start=0, count=PAGE)
+    session.variables(tensor.variables_reference, filter="named")
+    session.variables(tensor.variables_reference, filter="indexed", start=0, count=PAGE)
 
 
 def _row(name: str, seconds: Sequence[float], bar: float | None, peer: Sequence[float] = ()) -> Row:

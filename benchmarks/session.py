@@ -15,7 +15,11 @@ class Session:
     """From `initialize` to the first stop, then one request at a time."""
 
     def __init__(self, adapter: str = "fxdap.adapter") -> None:
-        self.client = DapClient.spawn([sys.executable, "-m", adapter], cwd=str(ROOT))
+        command = [sys.executable, "-m", adapter]
+        # debugpy numbers some of its first messages out of order.
+        self.client = DapClient.spawn(
+            command, cwd=str(ROOT), check_order=adapter == "fxdap.adapter"
+        )
         self.thread = 0
 
     def __enter__(self) -> "Session":
@@ -36,7 +40,13 @@ class Session:
                 self.client.wait_exit()
 
     def initialize(self) -> None:
-        self.client.request("initialize", {"adapterID": "fxdap", "pathFormat": "path"})
+        arguments = {
+            "adapterID": "fxdap",
+            "pathFormat": "path",
+            "supportsVariableType": True,
+            "supportsVariablePaging": True,
+        }
+        self.client.request("initialize", arguments)
 
     def launch(
         self,

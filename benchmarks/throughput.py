@@ -38,7 +38,7 @@ class Mode:
 RUN = Mode(
     prefix="run",
     bars={"chain": 1.05, "gpt12": 1.05, "resnet18": 1.05},
-    configuration={"keepValues": "none", "timeTravel": False},
+    configuration={"keepValues": "needed", "timeTravel": False},
     peers=("fx.Interpreter", "settrace", "DebugMode"),
 )
 KEEP = Mode(
@@ -49,7 +49,7 @@ KEEP = Mode(
 COND = Mode(
     prefix="cond",
     bars={"chain": 1.10, "gpt12": 1.10, "resnet18": 1.10},
-    configuration={"keepValues": "none", "timeTravel": False},
+    configuration={"keepValues": "needed", "timeTravel": False},
     conditional=True,
 )
 MODES = (RUN, KEEP, COND)

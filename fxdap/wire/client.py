@@ -55,12 +55,14 @@ class DapClient:
         connection: Connection,
         process: "subprocess.Popen[bytes] | None" = None,
         on_reverse_request: ReverseRequestHandler | None = None,
+        check_order: bool = True,
     ) -> None:
         self.process = process
         self.on_reverse_request = on_reverse_request
         self.messages: list[Message] = []
         self.events: list[ReceivedEvent] = []
         self._connection = connection
+        self._check_order = check_order
         self._changed = threading.Condition()
         self._responses: dict[int, Response] = {}
         self._unconsumed: list[ReceivedEvent] = []
@@ -77,8 +79,12 @@ class DapClient:
         env: Mapping[str, str] | None = None,
         cwd: str | None = None,
         on_reverse_request: ReverseRequestHandler | None = None,
+        check_order: bool = True,
     ) -> "DapClient":
-        """Start an adapter and speak to it over its standard streams."""
+        """Start an adapter and speak to it over its standard streams.
+
+        Without `check_order` its messages may be numbered as they like.
+        """
         process = subprocess.Popen(
             argv,
             stdin=subprocess.PIPE,
@@ -91,7 +97,7 @@ class DapClient:
         reader = cast(BinaryIO, process.stdout)
         writer = cast(BinaryIO, process.stdin)
         connection = Connection(reader, writer, name="adapter", log=_log())
-        return cls(connection, process, on_reverse_request)
+        return cls(connection, process, on_reverse_request, check_order)
 
     @classmethod
     def connect(
@@ -221,7 +227,7 @@ class DapClient:
         with self._changed:
             self.messages.append(message)
             order = len(self.messages)
-            if message.seq != order:
+            if self._check_order and message.seq != order:
                 raise ConnectionEnded(f"seq {message.seq} where {order} was due: {message}")
             if isinstance(message, Response):
                 self._responses[message.request_seq] = message
