@@ -1,3 +1,5 @@
+import * as os from "node:os";
+import * as path from "node:path";
 import * as vscode from "vscode";
 import { chooseInterpreter } from "./interpreter";
 import { complain, usable } from "./probe";
@@ -50,15 +52,20 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
 
   private defaults(
     folder: vscode.WorkspaceFolder | undefined,
-    { request }: vscode.DebugConfiguration,
+    configuration: vscode.DebugConfiguration,
   ): Record<string, unknown> {
-    const logToFile = vscode.workspace.getConfiguration("fxdap", folder).get<boolean>("logToFile", false);
-    if (folder === undefined) {
-      return { logToFile };
-    }
-    const workspace = folder.uri.fsPath;
-    return request === "launch" ? { logToFile, workspace, cwd: workspace } : { logToFile, workspace };
+    const workspace = folder?.uri.fsPath;
+    return {
+      logToFile: vscode.workspace.getConfiguration("fxdap", folder).get<boolean>("logToFile", false),
+      ...(workspace === undefined ? {} : { workspace }),
+      ...(configuration.request === "launch" ? { cwd: workspace ?? folderOf(configuration.program) } : {}),
+    };
   }
+}
+
+/** Where to run without a workspace folder: beside the script. */
+function folderOf(program: unknown): string {
+  return typeof program === "string" ? path.dirname(program) : os.homedir();
 }
 
 function isComplete(

@@ -27,10 +27,13 @@ export function scenes(current) {
 
 /**
  * Opens VS Code on a copy of sample_models/.
- * @param {{launch?: object[], settings?: object, files?: Record<string, string>}} options
- *   launch: configurations of launch.json; files: more files, by path in the workspace
+ * @param {object} options
+ *   launch: configurations of launch.json
+ *   files: more files, text by path in the workspace
+ *   prepare: called with the workspace's path before VS Code starts
+ *   extensions: folders of more extensions, env: variables for the server and all it starts
  */
-export async function openWorkbench({ launch, settings = {}, files = {} } = {}) {
+export async function openWorkbench({ launch, settings, files, prepare, extensions = [], env } = {}) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "fxdap-ui-"));
   const workspace = path.join(folder, "samples");
   const plain = (from) => path.basename(from) === "sample_models" || from.endsWith(".py");
@@ -44,9 +47,16 @@ export async function openWorkbench({ launch, settings = {}, files = {} } = {}) 
     fs.mkdirSync(path.dirname(path.join(workspace, name)), { recursive: true });
     fs.writeFileSync(path.join(workspace, name), text);
   }
+  prepare?.(workspace);
+  for (const extension of extensions) {
+    const { publisher, name, version } = JSON.parse(fs.readFileSync(path.join(extension, "package.json"), "utf8"));
+    fs.cpSync(extension, path.join(folder, "extensions", `${publisher}.${name}-${version}`), { recursive: true });
+  }
+  // Last: folders that are there already when VS Code writes its first list are in that list.
   installExtension(VSIX, folder);
   const server = await startServer({
     folder,
+    env,
     settings: {
       "fxdap.interpreter": PYTHON,
       "editor.minimap.enabled": false,
