@@ -1,6 +1,7 @@
 """The line of a numpy array, in the words used for tensors. Imports no numpy."""
 
 import math
+import sys
 from typing import Any
 
 from fxdap.view.digits import number_text
@@ -23,7 +24,11 @@ def array_line(value: Any, context: Context) -> str:
         return text
     if value.ndim == 0:
         return f"{text}  {value.item()!r}"
-    return f"{text}  {_statistics(value)}" if value.dtype.kind in _CHECKED else text
+    if value.dtype.kind not in _CHECKED:
+        return text
+    # NaN must not set off the warnings, or errors, that the user's program asked numpy for.
+    with sys.modules["numpy"].errstate(all="ignore"):
+        return f"{text}  {_statistics(value)}"
 
 
 def _type(value: Any) -> str:
@@ -37,7 +42,7 @@ def _statistics(value: Any) -> str:
     low, high = value.min().item(), value.max().item()
     parts = {}
     if not (math.isfinite(low) and math.isfinite(high)):
-        finite = (value - value) == 0
+        finite = (value == value) & (value != math.inf) & (value != -math.inf)
         parts = {
             "nan": int((value != value).sum()),
             "inf": int((value == math.inf).sum()),

@@ -1,11 +1,15 @@
 """One entry under a value in the Variables tree."""
 
+import types
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from typing import Any
 
 from fxdap.view.summary import Unreadable
+
+MAX_ATTRIBUTES = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,18 @@ def attempt(get: Callable[[], object]) -> object:
 def attribute(name: str, value: object, kind: str | None = "property") -> Child:
     """A child reached by attribute access."""
     return Child(name, value, accessor=f".{name}" if name.isidentifier() else None, kind=kind)
+
+
+def own_attributes(value: Any) -> list[tuple[str, object]]:
+    """What an object stores in its `__dict__` and slots; no property or `__getattr__` runs."""
+    found = list(islice(getattr(value, "__dict__", {}).items(), MAX_ATTRIBUTES))
+    for cls in type(value).__mro__:
+        for name, slot in vars(cls).items():
+            if isinstance(slot, types.MemberDescriptorType) and not name.startswith("__"):
+                part = attempt(partial(slot.__get__, value))
+                if not isinstance(part, Unreadable):  # a slot that was never set
+                    found.append((name, part))
+    return [(name, part) for name, part in found if isinstance(name, str)]
 
 
 def item(name: str, value: object) -> Child:

@@ -1,17 +1,22 @@
 """What modules and other objects show when they are opened."""
 
-import types
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 import torch
 
-from fxdap.view.child import Child, Children, attempt, attribute, page
-from fxdap.view.summary import Unreadable
+from fxdap.view.child import (
+    MAX_ATTRIBUTES,
+    Child,
+    Children,
+    attempt,
+    attribute,
+    own_attributes,
+    page,
+)
 from fxdap.view.tensor_statistics import Statistics
 
-_MAX_ATTRIBUTES = 500
 _MAX_PROPERTIES = 50
 _MODULE_MACHINERY = frozenset(vars(torch.nn.Module())) - {"training"} | {"_graph"}
 
@@ -28,7 +33,7 @@ def module_children(module: Any) -> list[Child]:
         children.append(attribute("graph", attempt(lambda: module.graph)))
         children.append(Child("code", accessor=".code", lazy=lambda: module.code, kind="property"))
     own = [(name, value) for name, value in attributes.items() if name not in _MODULE_MACHINERY]
-    return children + _public_first(own[:_MAX_ATTRIBUTES])
+    return children + _public_first(own[:MAX_ATTRIBUTES])
 
 
 def _public_first(attributes: list[tuple[str, object]]) -> list[Child]:
@@ -46,18 +51,7 @@ def _member(module: Any, table: str, name: str) -> str:
 
 def object_children(value: Any) -> list[Child]:
     """Attributes, public ones first; properties are left for the user to ask."""
-    return _public_first(_attributes(value)) + list(_properties(value))
-
-
-def _attributes(value: Any) -> list[tuple[str, object]]:
-    found = list(getattr(value, "__dict__", {}).items())[:_MAX_ATTRIBUTES]
-    for cls in type(value).__mro__:
-        for name, slot in vars(cls).items():
-            if isinstance(slot, types.MemberDescriptorType) and not name.startswith("__"):
-                part = attempt(partial(slot.__get__, value))
-                if not isinstance(part, Unreadable):  # a slot that was never set
-                    found.append((name, part))
-    return [(name, part) for name, part in found if isinstance(name, str)]
+    return _public_first(own_attributes(value)) + list(_properties(value))
 
 
 def _properties(value: Any) -> Iterator[Child]:
@@ -105,7 +99,7 @@ def storage_children(value: Any) -> list[Child]:
         Child("nbytes", value.nbytes(), ".nbytes()", kind="property"),
         attribute("device", value.device),
         # Lazy: the address of a lazily cloned storage exists only once it is copied.
-        Child("data_ptr", accessor=".data_ptr()", lazy=lambda: hex(value.data_ptr())),
+        Child("data_ptr", lazy=lambda: hex(value.data_ptr()), kind="property"),
     ]
 
 

@@ -93,9 +93,13 @@ def module_line(value: Any, context: Context) -> str:
     children = attributes.get("_modules") or {}
     if context.is_inner:
         return name
-    if not children:
-        return f"{name}({cut(one_line(str(value.extra_repr())), context.room)})"
-    return f"{name}({_children_text(children, context)})"
+    if children:
+        return f"{name}({_children_text(children, context)})"
+    try:
+        extra = one_line(str(value.extra_repr()))
+    except Exception:  # user code, and the module may not be fully made yet
+        extra = "..."
+    return f"{name}({cut(extra, context.room)})"
 
 
 def _children_text(children: dict[str, Any], context: Context) -> str:

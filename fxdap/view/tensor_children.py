@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from fxdap.view.child import Child, Children, attempt, attribute
+from fxdap.view.child import Child, Children, attempt, attribute, own_attributes
 from fxdap.view.digits import shortest
 from fxdap.view.quiet import is_unwatched, quiet
 from fxdap.view.tensor_kind import TensorKind, tensor_kind, unwrapped
@@ -76,7 +76,7 @@ def _facts(tensor: Any) -> Iterator[Child]:
     yield Child("stride", attempt(tensor.stride), ".stride()", kind="property")
     yield _property("requires_grad", lambda: tensor.requires_grad)
     yield _property("grad_fn", lambda: tensor.grad_fn)
-    yield Child("grad", attempt(lambda: _grad(tensor)), ".grad", kind="property")
+    yield _grad(tensor)
     yield Child("storage", attempt(lambda: _storage(tensor)), ".untyped_storage()", kind="property")
     yield Child("version", attempt(lambda: tensor._version), "._version", kind="property")
 
@@ -85,9 +85,11 @@ def _property(name: str, get: Callable[[], object]) -> Child:
     return Child(name, attempt(get), f".{name}", kind="property")
 
 
-def _grad(tensor: Any) -> object:
+def _grad(tensor: Any) -> Child:
     # Asking any other tensor for its grad only earns a warning.
-    return tensor.grad if tensor.is_leaf or tensor.retains_grad else None
+    if tensor.is_leaf or tensor.retains_grad:
+        return _property("grad", lambda: tensor.grad)
+    return Child("grad", None, kind="property")
 
 
 def _storage(tensor: Any) -> object:
@@ -166,8 +168,7 @@ def _functorch_parts(tensor: Any) -> Iterator[Child]:
 
 def _wrapper_parts(tensor: Any) -> Iterator[Child]:
     """A subclass's own attributes: the tensors it wraps and what it knows about them."""
-    attributes = getattr(tensor, "__dict__", {})
-    for name, value in list(attributes.items())[:100]:
+    for name, value in own_attributes(tensor):
         yield attribute(name, value)
 
 

@@ -73,10 +73,11 @@ def _remarks(tensor: Any, kind: TensorKind) -> list[str]:
 
 
 def _describe_wrapper(tensor: Any) -> str:
-    placements = vars(tensor).get("_spec") if hasattr(tensor, "__dict__") else None
-    if placements is not None and type(tensor).__name__ == "DTensor":
-        return f"{placements.placements} on mesh {tuple(placements.mesh.shape)}"
-    return ""
+    cls = type(tensor)
+    if cls.__name__ != "DTensor" or not cls.__module__.startswith("torch.distributed"):
+        return ""
+    spec = tensor._spec
+    return f"{spec.placements} on mesh {tuple(spec.mesh.shape)}"
 
 
 def _describe_functorch(tensor: Any) -> str:
