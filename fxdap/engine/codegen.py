@@ -6,6 +6,7 @@ module. Every node's statement stands on that node's line of the graph listing, 
 file name is the listing, so that Python tracebacks point into it.
 """
 
+import keyword
 import math
 import operator
 from collections.abc import Callable, Sequence
@@ -84,8 +85,8 @@ class SegmentWriter:
                 return infix
             return self._call(self._constant(f"f{index}", node.target), node.args, node)
         if node.op == "call_method":
-            receiver = self._argument(node.args[0])
-            return self._call(f"{receiver}.{node.target}", node.args[1:], node)
+            method = _attribute(f"({self._argument(node.args[0])})", str(node.target))
+            return self._call(method, node.args[1:], node)
         return self._call(self._path(node.target), node.args, node)
 
     def _infix(self, node: Node) -> str | None:
@@ -104,7 +105,7 @@ class SegmentWriter:
     def _call(self, function: str, args: Sequence[Any], node: Node) -> str:
         arguments = [self._argument(a) for a in args]
         keywords = {k: self._argument(v) for k, v in node.kwargs.items()}
-        if all(k.isidentifier() for k in keywords):
+        if all(map(_is_name, keywords)):
             arguments += [f"{k}={v}" for k, v in keywords.items()]
         else:
             items = ", ".join(f"{k!r}: {v}" for k, v in keywords.items())
@@ -114,10 +115,7 @@ class SegmentWriter:
     def _path(self, target: Any) -> str:
         expression = "m"
         for atom in str(target).split("."):
-            if atom.isidentifier() and not atom.startswith("__"):
-                expression += f".{atom}"
-            else:
-                expression = f"getattr({expression}, {atom!r})"
+            expression = _attribute(expression, atom)
         return expression
 
     def _argument(self, value: Any) -> str:
@@ -154,6 +152,14 @@ class SegmentWriter:
         key = name or f"c{len(self.names)}"
         self.names[key] = value
         return key
+
+
+def _is_name(text: str) -> bool:
+    return text.isidentifier() and not keyword.iskeyword(text)
+
+
+def _attribute(expression: str, name: str) -> str:
+    return f"{expression}.{name}" if _is_name(name) else f"getattr({expression}, {name!r})"
 
 
 def _is_negative_zero(value: float) -> bool:
