@@ -1,16 +1,16 @@
 """`python -m fxdap.adapter`: serve one client on stdio; with `--port N`, many over TCP."""
 
-import signal
 import sys
 import threading
 
+from fxdap.adapter.ending import Ending
 from fxdap.adapter.session import Session
 from fxdap.wire.connection import Connection
 from fxdap.wire.log import WireLog
 
 
 def main(arguments: list[str]) -> int:
-    """Serve, and leave nothing running whatever ends this process, short of SIGKILL."""
+    """Serve; whatever ends this process, short of SIGKILL, leaves nothing running."""
     if arguments:
         from fxdap.adapter.listen import listen
 
@@ -20,18 +20,13 @@ def main(arguments: list[str]) -> int:
 
 def serve_stdio() -> int:
     """Serve the one client that started this process."""
-    finished = threading.Event()
+    ending = Ending()
     connection = Connection.over_stdio(log=WireLog.from_environment("adapter"))
-    session = Session(connection, finished.set)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    session = Session(connection, ending.end)
     threading.Thread(target=session.run, name="client", daemon=True).start()
-    try:
-        finished.wait()
-    except KeyboardInterrupt:
-        return 128 + signal.SIGINT
-    finally:
-        session.abort()
-    return 0
+    code = ending.wait()
+    session.abort()
+    return code
 
 
 if __name__ == "__main__":

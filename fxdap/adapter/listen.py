@@ -1,11 +1,11 @@
 """The adapter as a server: one session for each connection, one after the other or side by side."""
 
 import argparse
-import signal
 import socket
 import sys
 import threading
 
+from fxdap.adapter.ending import Ending
 from fxdap.adapter.session import Session
 from fxdap.wire.connection import Connection
 from fxdap.wire.log import WireLog
@@ -17,22 +17,22 @@ _CLOSING_S = 1.0
 def listen(arguments: list[str]) -> int:
     """Serve until a signal ends this process."""
     port = _parse(arguments)
-    server = Server(port)
-    print(f"listening on {_HOST}:{server.port}", file=sys.stderr, flush=True)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    ending = Ending()
     try:
-        server.serve()
-    except KeyboardInterrupt:
-        return 128 + signal.SIGINT
-    finally:
-        server.abort()
-    return 0
+        server = Server(port)
+    except OSError as error:
+        print(f"cannot listen on {_HOST}:{port}: {error.strerror}", file=sys.stderr)
+        return 1
+    print(f"listening on {_HOST}:{server.port}", file=sys.stderr, flush=True)
+    code = ending.wait()
+    server.abort()
+    return code
 
 
 class Server:
     """Accepts clients on loopback; who speaks no DAP is turned away.
 
-    Threads: the calling thread accepts; each session has its client thread.
+    Threads: the *listener* accepts; each session has its client thread.
     """
 
     def __init__(self, port: int) -> None:
@@ -41,20 +41,19 @@ class Server:
         self._log = WireLog.from_environment("adapter")
         self._lock = threading.Lock()
         self._sessions: set[Session] = set()
-
-    def serve(self) -> None:
-        """Accept for ever."""
-        while True:
-            sock, _ = self._listener.accept()
-            threading.Thread(target=self._serve, args=(sock,), name="client", daemon=True).start()
+        threading.Thread(target=self._accept, name="listener", daemon=True).start()
 
     def abort(self) -> None:
         """End all sessions and their processes."""
-        self._listener.close()
         with self._lock:
             sessions = list(self._sessions)
         for session in sessions:
             session.abort()
+
+    def _accept(self) -> None:
+        while True:
+            sock, _ = self._listener.accept()
+            threading.Thread(target=self._serve, args=(sock,), name="client", daemon=True).start()
 
     def _serve(self, sock: socket.socket) -> None:
         connection = Connection.over_socket(sock, name="client", log=self._log, strict_start=True)

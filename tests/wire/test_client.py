@@ -21,8 +21,8 @@ class Server:
     """The other end of a client's connection, played by the test."""
 
     def __init__(self) -> None:
-        mine, theirs = socket.socketpair()
-        self.connection = Connection.over_socket(mine)
+        self.socket, theirs = socket.socketpair()
+        self.connection = Connection.over_socket(self.socket)
         self.client = DapClient(Connection.over_socket(theirs))
 
     def read_request(self) -> Request:
@@ -88,7 +88,7 @@ def test_the_next_event_comes_whatever_it_is(server: Server) -> None:
 def test_waiting_has_a_limit_and_says_what_came_instead(server: Server) -> None:
     server.connection.send_event("initialized")
     server.client.wait_event("initialized")
-    with pytest.raises(TimeoutError, match="no event 'stopped' within .* were: initialized"):
+    with pytest.raises(TimeoutError, match=r"no event 'stopped' within .* were: initialized"):
         server.client.wait_event("stopped", timeout=0.01)
 
 
@@ -99,10 +99,9 @@ def test_a_closed_connection_ends_every_wait(server: Server) -> None:
 
 
 def test_a_number_out_of_order_is_a_violation(server: Server) -> None:
-    server.connection.send_event("initialized")
-    server.connection._seq = 7
-    server.connection.send_event("initialized")
-    with pytest.raises(ConnectionEnded, match="seq 8 where 2 was due"):
+    text = b'{"seq":8,"type":"event","event":"initialized"}'
+    server.socket.sendall(b"Content-Length: %d\r\n\r\n%b" % (len(text), text))
+    with pytest.raises(ConnectionEnded, match="seq 8 where 1 was due"):
         server.client.wait_event("stopped")
 
 
