@@ -24,8 +24,11 @@ class ModuleScope:
 
 
 def module_scopes(node: Node) -> tuple[ModuleScope, ...]:
-    """The modules around a node, outermost first, without the root."""
-    stack = node.meta.get("nn_module_stack")
+    """The modules around a node, outermost first, without the root.
+
+    A node of an AOT backward graph has those of the forward node it belongs to.
+    """
+    stack = node.meta.get("nn_module_stack") or node.meta.get("fwd_nn_module_stack")
     if not isinstance(stack, dict) or not stack or not _ran_in_a_module(node):
         return ()
     entries = []

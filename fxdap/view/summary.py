@@ -7,9 +7,10 @@ import torch
 from fxdap.view.array_summary import array_line, is_array
 from fxdap.view.budget import Budget
 from fxdap.view.container_summary import CONTAINERS
-from fxdap.view.object_summary import ATOMS, OBJECTS, object_line
+from fxdap.view.object_summary import ATOMS, OBJECTS, object_line, text_line
 from fxdap.view.rendering import Context, Formatter, cut, one_line
 from fxdap.view.target_text import class_name
+from fxdap.view.tensor_statistics import Statistics
 from fxdap.view.tensor_summary import tensor_brief, tensor_line
 
 # Kept free for what stands around items: a class name, brackets, "... 9,998 more".
@@ -76,6 +77,7 @@ _EXACT: dict[type, Formatter] = {
     **ATOMS,
     torch.Tensor: _tensor,
     torch.nn.Parameter: _tensor,
+    Statistics: text_line,
     Unreadable: _unreadable,
 }
 _BASES: tuple[tuple[type, Formatter], ...] = ((torch.Tensor, _tensor), *OBJECTS, *CONTAINERS)

@@ -3,8 +3,11 @@
 import pytest
 import torch
 from torch import fx, nn
+from torch._dynamo.backends.common import aot_autograd
+from torch._functorch.aot_autograd import make_boxed_func
 
 from fxdap.view.scope import ModuleScope, dotted_path, enclosing_scopes, module_scopes
+from fxdap.view.source import user_line
 
 
 class Block(nn.Module):
@@ -78,6 +81,25 @@ def test_scopes_of_a_dynamo_graph():
     assert scopes["linear_2"] == [("shared", "Block", 1), ("shared.linear", "Linear", 1)]
     inputs = [node for node in graphs[0].nodes if node.op == "placeholder"]
     assert all(module_scopes(node) == () for node in inputs)
+
+
+def test_backward_nodes_of_an_aot_graph_stand_in_their_forward_module_and_line():
+    graphs = []
+
+    def keep(module, inputs):
+        graphs.append(module.graph)
+        return make_boxed_func(module.forward)
+
+    backend = aot_autograd(fw_compiler=keep, bw_compiler=keep)
+    torch.compile(Net(), backend=backend)(torch.ones(2, 4)).sum().backward()
+    torch._dynamo.reset()
+    backward = graphs[1]
+    scopes = scopes_by_name(backward)
+    first = next(node for node in backward.nodes if "threshold_backward" in node.name)
+    assert scopes[first.name] == [("shared", "Block", 1)]
+    line = user_line(first)
+    assert line is not None
+    assert line.code == "return torch.relu(self.linear(x))"
 
 
 def test_a_scope_knows_its_class_in_full():

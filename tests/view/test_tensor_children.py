@@ -33,8 +33,7 @@ def test_a_tensor_opens_into_its_facts():
         "grad": "None",
         "storage": "UntypedStorage  24 bytes cpu",
         "version": "0",
-        "statistics": "Statistics(min=1.0, max=6.0, mean=3.5, std=1.8708286933869707, zeros=0, "
-        "true=None, false=None, nan=None, inf=None, negative_inf=None)",
+        "statistics": "min 1  max 6  mean 3.5  std 1.871  zeros 0",
     }
 
 
