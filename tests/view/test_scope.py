@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import fx, nn
 from torch._dynamo.backends.common import aot_autograd
-from torch._functorch.aot_autograd import make_boxed_func
+from torch._functorch._aot_autograd.utils import make_boxed_func
 
 from fxdap.view.scope import ModuleScope, dotted_path, enclosing_scopes, module_scopes
 from fxdap.view.source import user_line
