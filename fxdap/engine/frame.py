@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterator
-from types import TracebackType
+from types import CodeType, FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.fx import Node
 
+from fxdap.engine.codegen import Segment
 from fxdap.engine.execute import execute, fetch
 from fxdap.engine.program import RELEASED, Program
 from fxdap.engine.stops import Phase
@@ -49,6 +51,7 @@ class Frame:
         self.phase: Phase = "before"
         self.interpreter: torch.fx.Interpreter | None = None
         self.kept_bytes = 0
+        self._code: CodeType | None = None
 
     @property
     def node(self) -> Node:
@@ -128,7 +131,7 @@ class Frame:
             if segment is None:
                 self._walk(index, stop, keep)
             else:
-                self._run_segment(segment, index)
+                self._run_segment(segment)
             if keep:
                 self.thread.debugger.retention.account(self, index, stop)
             index = stop
@@ -137,25 +140,39 @@ class Frame:
             self._trap(end)
         return self.registers[-1]
 
-    def _run_segment(self, segment: Any, start: int) -> None:
+    def locate(self) -> None:
+        """Find out which node is running, from inside of what it calls.
+
+        Generated code notes no position as it goes; the Python stack knows its line.
+        """
+        if self._code is None:
+            return
+        python: FrameType | None = sys._getframe(1)
+        while python is not None and python.f_code is not self._code:
+            python = python.f_back
+        if python is not None:
+            self.position, self.phase = self.program.index_at_line(python.f_lineno), "before"
+
+    def _run_segment(self, segment: Segment) -> None:
+        self._code = segment.__code__
         try:
             segment(self.registers, self.flags, self._trap, self.program.module)
         except Exception as error:
-            code = segment.__code__
-            line = _line_in(error.__traceback__, code)
-            self.position = self.program.index_at_line(start, line)
+            self.position = self.program.index_at_line(_line_in(error.__traceback__, self._code))
             self.thread.raised(self, error)
             raise
+        finally:
+            self._code = None
 
     def _walk(self, start: int, stop: int, keep: bool) -> None:
         registers, flags, program = self.registers, self.flags, self.program
         for index in range(start, stop):
             if flags[index]:
                 self._trap(index)
+            self.position, self.phase = index, "before"
             try:
                 registers[index] = execute(program, index, registers)
             except Exception as error:
-                self.position = index
                 self.thread.raised(self, error)
                 raise
             if not keep:
@@ -166,11 +183,10 @@ class Frame:
         self.thread.arrive(self, index)
 
 
-def _line_in(traceback: TracebackType | None, code: Any) -> int:
-    """Line at which the last frame running `code` stood."""
-    line = 0
+def _line_in(traceback: TracebackType | None, code: CodeType) -> int:
+    """Line at which the outermost frame running `code` stood: inner ones are other runs."""
     while traceback is not None:
         if traceback.tb_frame.f_code is code:
-            line = traceback.tb_lineno
+            return traceback.tb_lineno
         traceback = traceback.tb_next
-    return line
+    return 0

@@ -9,7 +9,7 @@ from torch.fx import Graph, Node
 
 from fxdap.engine.codegen import SEGMENT_LENGTH, Segment, SegmentWriter
 from fxdap.view.listing import Listing, build_listing
-from fxdap.view.scope import ModuleScope, module_scopes
+from fxdap.view.scope import ModuleScope, enclosing_scopes, module_scopes
 
 
 class Released:
@@ -67,6 +67,7 @@ class Program:
         self._listing: Listing | None = None
         self._segments: dict[tuple[int, bool], Segment] = {}
         self._visited: set[int] = set()
+        self._index_at_line: dict[int, int] = {}
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -112,14 +113,15 @@ class Program:
         return module_scopes(self.nodes[min(index, len(self.nodes) - 1)])
 
     def end_of_scope(self, index: int) -> int:
-        """Index of the first later node outside the node's innermost module; may be the end."""
-        inside = tuple(scope.path for scope in self.scopes(index))
-        for later in range(index + 1, len(self.nodes)):
-            around = tuple(scope.path for scope in self.scopes(later))
-            if not inside or around[: len(inside)] != inside:
-                if inside:
+        """Index of the first later node outside the module call the node stands in.
+
+        A call of a leaf module stands in the module that calls it. May be the graph's end.
+        """
+        inside = _calls(self.nodes[index])
+        if inside:
+            for later in range(index + 1, len(self.nodes)):
+                if _calls(self.nodes[later])[: len(inside)] != inside:
                     return later
-                break
         return len(self.nodes)
 
     def segment(self, start: int, keep: bool) -> tuple[int, Segment | None]:
@@ -139,13 +141,15 @@ class Program:
         self._visited.add(start)
         return stop, code
 
-    def index_at_line(self, start: int, line: int) -> int:
-        """The node whose listing line a traceback through the segment at `start` names."""
-        stop = min(start + SEGMENT_LENGTH, len(self.nodes))
-        for index in range(start, stop):
-            if self.line(index) == line:
-                return index
-        return start
+    def index_at_line(self, line: int) -> int:
+        """The node that stands on a line of the listing, as tracebacks name it."""
+        if not self._index_at_line:
+            self._index_at_line = {self.line(index): index for index in range(len(self))}
+        return self._index_at_line.get(line, 0)
+
+
+def _calls(node: Node) -> list[tuple[str, int]]:
+    return [(scope.path, scope.call) for scope in enclosing_scopes(node)]
 
 
 def _last_uses(nodes: Sequence[Node], index: dict[Node, int]) -> list[list[int]]:

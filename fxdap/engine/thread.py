@@ -53,6 +53,8 @@ class DebugThread:
 
     def enter(self, frame: Frame) -> None:
         """A graph begins on this thread."""
+        if self.frames:
+            self.frames[-1].locate()
         self.frames.append(frame)
         frame.refresh_flags()
         if self.debugger.take_entry():
