@@ -29,6 +29,7 @@ class ChildProcess:
             start_new_session=True,
         )
         self.pid = self._popen.pid
+        self._guard = _Guard(self.pid)
         self._lock = threading.Lock()
         self._reaped = False
 
@@ -52,7 +53,28 @@ class ChildProcess:
         with self._lock:
             kill_group(self.pid)
             self._reaped = True
+            self._guard.dismiss()
             return Exit.of(self._popen.wait())
+
+
+class _Guard:
+    """Kills the group when the adapter is killed before it could.
+
+    A shell that waits for a line from us: the end of the pipe instead means that we are gone.
+    """
+
+    def __init__(self, group: int) -> None:
+        self._popen = subprocess.Popen(
+            ["/bin/sh", "-c", f"read line || kill -s KILL -- -{group}"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def dismiss(self) -> None:
+        """The group is gone."""
+        self._popen.communicate(b"\n")
 
 
 def kill_group(pid: int) -> None:

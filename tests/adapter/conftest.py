@@ -5,6 +5,7 @@ import re
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -106,3 +107,68 @@ def framed(seq: int, command: str, arguments: object = None) -> bytes:
         message["arguments"] = arguments
     text = msgspec.json.encode(message)
     return b"Content-Length: %d\r\n\r\n%b" % (len(text), text)
+
+
+PATIENCE = 60.0
+
+GRAPH = """
+import torch, torch.fx
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.relu(x + 1) * 2
+graph = torch.fx.symbolic_trace(Model())
+"""
+
+
+class Started:
+    """A client with its program configured and running."""
+
+    def __init__(self, client: DapClient, folder: Path) -> None:
+        self.client = client
+        self.folder = folder
+
+    def launch(self, code: str, **configuration: object) -> None:
+        """Launch a script, with no breakpoints."""
+        script = self.folder / "script.py"
+        script.write_text(code)
+        self.client.request("initialize", {"adapterID": "fxdap"})
+        launch = self.client.send(
+            "launch", {"program": str(script), "cwd": str(self.folder), **configuration}
+        )
+        self.client.wait_event("initialized", PATIENCE)
+        self.client.request("configurationDone")
+        self.client.wait_response(launch)
+
+    def launch_stopped(self, code: str = GRAPH + "graph(torch.ones(2))") -> int:
+        """Launch a script and wait for the stop on entry; gives the thread."""
+        self.launch(code)
+        thread: int = self.client.wait_event("stopped", PATIENCE).thread_id
+        return thread
+
+    def wait_output(self, text: str) -> None:
+        """Wait until the program has printed a text."""
+        self.client.wait_event("output", PATIENCE, where=lambda body: text in body.output)
+
+
+@pytest.fixture
+def started(client: DapClient, tmp_path: Path) -> Started:
+    return Started(client, tmp_path)
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process exists and is no zombie."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z"
+
+
+def wait_gone(*pids: int, within: float = 1.0) -> None:
+    """Wait until processes are gone; fails when one still runs after `within` seconds."""
+    deadline = time.monotonic() + within
+    left = [pid for pid in pids if is_alive(pid)]
+    while left:
+        assert time.monotonic() < deadline, f"still running: {left}"
+        time.sleep(0.01)
+        left = [pid for pid in left if is_alive(pid)]
