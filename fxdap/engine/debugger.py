@@ -101,7 +101,7 @@ class Debugger:
         """The calling thread as the debugger sees it; made when first met."""
         native = threading.get_ident()
         thread = self._threads.get(native)
-        if thread is None:
+        if thread is None or not thread.is_current():
             thread = self._add_thread(native)
         return thread
 
@@ -120,8 +120,7 @@ class Debugger:
         return thread
 
     def _forget_ended_threads(self) -> None:
-        alive = {t.ident for t in threading.enumerate()}
-        for native in [n for n in self._threads if n not in alive]:
+        for native in [n for n, t in self._threads.items() if t.has_ended()]:
             self.listener.thread_ended(self._threads.pop(native))
 
     def program_for(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import queue
 import threading
+import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,7 @@ class DebugThread:
         self.id = ident
         self.name = name
         self.native_id = threading.get_ident()
+        self._python = weakref.ref(threading.current_thread())
         self.frames: list[Frame] = []
         self.stop: Stop | None = None
         self.stop_count = 0
@@ -50,6 +52,15 @@ class DebugThread:
     def top(self) -> Frame | None:
         """The innermost frame."""
         return self.frames[-1] if self.frames else None
+
+    def is_current(self) -> bool:
+        """Whether this is the calling thread; the system reuses the idents of ended ones."""
+        return self._python() is threading.current_thread()
+
+    def has_ended(self) -> bool:
+        """Whether the thread is over."""
+        python = self._python()
+        return python is None or not python.is_alive()
 
     def enter(self, frame: Frame) -> None:
         """A graph begins on this thread."""

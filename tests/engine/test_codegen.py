@@ -244,7 +244,8 @@ def test_items_are_read_and_written():
     def build(graph: fx.Graph, x: fx.Node) -> Any:
         y = graph.call_function(torch.clone, (x,))
         graph.call_function(operator.setitem, (y, (0, slice(1, None)), -1.0))
-        index = graph.call_function(operator.getitem, (y, (..., -1, slice(None, None, 2))))
+        picked: Any = (..., -1, slice(None, None, 2))
+        index = graph.call_function(operator.getitem, (y, picked))
         shape = graph.call_function(getattr, (y, "shape"))
         pair = graph.call_function(operator.getitem, ((y, index), 1))
         return index, shape, graph.call_function(operator.getitem, (shape, -1)), pair
