@@ -63,6 +63,8 @@ PEERS: dict[str, Callable[[fx.GraphModule, tuple[Any, ...]], Run]] = {
 
 
 def main(model: str, seconds: str, result: str, *peers: str) -> None:
+    # With a thread per core, waiting for a core that something else holds drowns every figure.
+    torch.set_num_threads(1)
     module, inputs = MODELS[model]()
     contenders: dict[str, Run] = {
         "forward": lambda: module.forward(*inputs),
