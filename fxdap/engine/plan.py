@@ -35,8 +35,6 @@ class Plan:
 
     def reached(self, frame: Frame, index: int) -> bool:
         """Whether arriving before node `index` of `frame` completes the step."""
-        if self.frame is None:
-            return True
         return frame is self.frame and index >= self.index
 
     def entered(self, frame: Frame) -> None:

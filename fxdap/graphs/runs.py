@@ -20,6 +20,8 @@ from fxdap.graphs.interpreters import InterpreterRuns
 from fxdap.graphs.naming import graph_title
 from fxdap.graphs.origin import is_ghost, started_by_user
 from fxdap.graphs.patches import Patches
+from fxdap.graphs.tracer import remember_sources
+from fxdap.view.source import forget_all
 
 
 class GraphRuns:
@@ -47,11 +49,13 @@ class GraphRuns:
 
         self._patches.set(_WrappedCall, "__call__", call)
         self._interpreters.install()
+        remember_sources(self._patches)
 
     def uninstall(self) -> None:
         """Put torch's and the user's own functions back."""
         self._patches.undo()
         self._binders.clear()
+        forget_all()
 
     def _is_ours(self, args: tuple[Any, ...]) -> bool:
         if is_ghost(args):

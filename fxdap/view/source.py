@@ -1,8 +1,10 @@
 """The user's own source lines behind a node, read from its recorded stack trace."""
 
+import linecache
 import os
 import re
-from collections.abc import Iterator
+import weakref
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -27,9 +29,35 @@ class SourceFrame:
     code: str = ""
 
 
+RawFrame = tuple[str, int, str]
+"""File, line and function."""
+
+_remembered: "weakref.WeakKeyDictionary[Node, tuple[RawFrame, ...]]" = weakref.WeakKeyDictionary()
+
+
+def remember(node: Node, frames: Iterable[RawFrame]) -> None:
+    """Note where a node was made, outermost first, beside a graph that records nothing itself."""
+    _remembered[node] = tuple(frame for frame in frames if _is_user_file(frame[0]))
+
+
+def forget_all() -> None:
+    """Drop what `remember` noted."""
+    _remembered.clear()
+
+
+@lru_cache(maxsize=8192)
+def _frames_of(frames: tuple[RawFrame, ...]) -> tuple[SourceFrame, ...]:
+    return tuple(
+        SourceFrame(file, line, function, linecache.getline(file, line).strip())
+        for file, line, function in frames
+    )
+
+
 def user_frames(node: Node) -> tuple[SourceFrame, ...]:
     """The frames that created a node, outermost first, without torch's and fxdap's own."""
     trace = node.meta.get("stack_trace")
+    if trace is None and node in _remembered:
+        return _frames_of(_remembered[node])
     return _parse(trace) if isinstance(trace, str) else ()
 
 

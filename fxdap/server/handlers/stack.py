@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+import torch
 from msgspec import Struct
 
 from fxdap.engine.frame import Frame
@@ -87,7 +88,7 @@ def _branches(view: FrameView) -> list[tuple[str, Branch, str | None, bool]]:
     found.append(("Env", Group(lambda: env_items(frame, path)), "locals", False))
     module = _submodule(frame.program.module, path)
     found.append(("Module", ValueBranch(module, _module_expression(path)), None, True))
-    if frame.interpreter is not None and node_level:
+    if node_level and type(frame.interpreter) not in (type(None), torch.fx.Interpreter):
         found.append(("Interpreter", ValueBranch(frame.interpreter, "self"), None, False))
     if node_level:
         found.append(("Meta", Group(lambda: meta_items(frame)), None, True))
