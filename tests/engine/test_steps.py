@@ -11,17 +11,7 @@ from fxdap.engine.plan import next_graph
 from fxdap.engine.thread import Abandoned
 from sample_models import gpt, nested
 from tests.engine.driver import Driver, names
-
-
-def chain(length: int = 4) -> fx.GraphModule:
-    """x, then n0, n1, ...: each adds one; then output."""
-    graph = fx.Graph()
-    value = graph.placeholder("x")
-    for i in range(length):
-        value = graph.create_node("call_function", torch.add, (value, 1), name=f"n{i}")
-    graph.output(value)
-    return fx.GraphModule(nn.Module(), graph, "Chain")
-
+from tests.engine.graphs import calling, chain
 
 X = torch.zeros(2)
 
@@ -216,12 +206,12 @@ class Same(nn.Module):
         super().__init__()
         self.act = Act()
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
+    def forward(self, x: torch.Tensor) -> Any:
         return self.act(self.act(x)) + 1
 
 
 class Act(nn.Module):
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
+    def forward(self, x: torch.Tensor) -> Any:
         return torch.tanh(torch.relu(x))
 
 
@@ -239,7 +229,7 @@ def test_a_step_out_from_a_leaf_module_ends_the_module_around_it():
             super().__init__()
             self.fc1, self.fc2 = nn.Linear(2, 2), nn.Linear(2, 2)
 
-        def forward(self, x: torch.Tensor) -> torch.Tensor:
+        def forward(self, x: torch.Tensor) -> Any:
             return self.fc2(torch.relu(self.fc1(x)))
 
     module = fx.symbolic_trace(nn.Sequential(Block(), nn.ReLU()))
@@ -260,11 +250,7 @@ def test_a_pause_from_another_thread_stops_a_running_graph(runs_before):
             assert paused.wait(10)
         return x
 
-    graph = fx.Graph()
-    x = graph.placeholder("x")
-    waited = graph.create_node("call_function", wait, (x,), name="waited")
-    graph.output(graph.create_node("call_function", torch.neg, (waited,), name="neg"))
-    module = fx.GraphModule(nn.Module(), graph)
+    module = calling(wait)
     with Driver("over go") as driver:
         for _ in range(runs_before):
             module(X)
@@ -366,13 +352,7 @@ def test_a_step_over_a_node_that_raises_lands_where_the_caller_goes_on():
         except ValueError:
             return x
 
-    graph = fx.Graph()
-    graph.output(graph.create_node("call_function", fails, (graph.placeholder("x"),), name="bad"))
-    inner = fx.GraphModule(nn.Module(), graph, "Inner")
-    outer = fx.Graph()
-    saved = outer.create_node("call_function", rescue, (outer.placeholder("x"),), name="saved")
-    outer.output(outer.create_node("call_function", torch.neg, (saved,), name="neg"))
-    module = fx.GraphModule(nn.Module(), outer, "Outer")
+    inner, module = calling(fails, "bad"), calling(rescue)
     with Driver("over go") as driver:
         driver.debugger.exceptions.enabled = frozenset()
         driver.break_on("bad")
@@ -385,11 +365,7 @@ def test_a_graph_that_calls_itself_keeps_its_runs_apart():
     def again(x: Any) -> Any:
         return module(x - 1) if x.max() > 0 else x
 
-    graph = fx.Graph()
-    x = graph.placeholder("x")
-    deeper = graph.create_node("call_function", again, (x,), name="deeper")
-    graph.output(graph.create_node("call_function", torch.neg, (deeper,), name="neg"))
-    module = fx.GraphModule(nn.Module(), graph, "Recursive")
+    module = calling(again)
     with Driver("over over over go") as driver:
         for _ in range(2):
             module(X + 1)
