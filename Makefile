@@ -29,7 +29,7 @@ check: .venv $(NPM_READY)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-cache
 	cd extension && npm run check
 
 pytest: .venv
