@@ -142,10 +142,14 @@ export class Workbench {
     await this.page.locator(".editor-instance .view-line").first().waitFor();
   }
 
-  /** Waits until a configuration is offered: an earlier F5 would only open the view. */
-  async offered(configuration) {
+  /** Presses F5 once it means something: the extension and launch.json are read after the window is shown. */
+  async start(configuration, file = "mlp.py") {
+    await this.open(file, "Python");
+    await this.page.locator('.editor-actions [aria-label="Debug FX Graph"]').waitFor();
     await this.press("Control+Shift+D");
     await this.page.locator(".start-debug-action-item", { hasText: configuration }).waitFor();
+    await this.press("F5");
+    await this.debugging();
   }
 
   async clickGutter(line) {
@@ -188,6 +192,10 @@ export class Workbench {
     return this.page.locator(`[aria-label="Debug Variables"] .monaco-list-row[aria-label^="Scope ${name}"]`);
   }
 
+  async expand(row) {
+    await row.locator(".monaco-tl-twistie").click();
+  }
+
   async paused(reason) {
     const header = this.page.locator(".pane-header", { hasText: "Call Stack" });
     await header.locator(`text=/Paused on ${reason}/i`).waitFor();
@@ -208,6 +216,48 @@ export class Workbench {
     };
     const handle = await this.page.waitForFunction(read, pattern.source, { polling: 50 });
     return handle.jsonValue();
+  }
+
+  /** A line of the editor with what VS Code shows after it. */
+  line(pattern) {
+    return this.page.locator(".editor-instance .view-line", { hasText: pattern });
+  }
+
+  /** Rests the mouse on a word of a line; gives the text of the debugger's hover. */
+  async hover(line, word) {
+    const text = this.line(line).first();
+    const box = await text.evaluate((element, word) => {
+      const nodes = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+      for (let node = nodes.nextNode(); node !== null; node = nodes.nextNode()) {
+        const at = node.textContent.indexOf(word);
+        if (at >= 0) {
+          const range = document.createRange();
+          range.setStart(node, at);
+          range.setEnd(node, at + word.length);
+          const { x, y, width, height } = range.getBoundingClientRect();
+          return { x: x + width / 2, y: y + height / 2 };
+        }
+      }
+      return undefined;
+    }, word);
+    await this.page.mouse.move(box.x - 4, box.y);
+    await this.page.mouse.move(box.x, box.y, { steps: 4 });
+    const widget = this.page.locator(".debug-hover-widget");
+    await widget.locator("text=/\\S/").first().waitFor();
+    return widget.textContent();
+  }
+
+  /** Enters a line into the Debug Console. */
+  async evaluate(expression) {
+    await this.command("Debug Console: Focus on Debug Console View");
+    await this.page.locator(".repl-input-wrapper .monaco-editor").click();
+    await this.page.keyboard.type(expression);
+    await this.press("Escape"); // closes suggestions
+    await this.press("Enter");
+  }
+
+  console(text) {
+    return this.page.locator(".repl .monaco-list-row", { hasText: text });
   }
 
   async debugging() {
