@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from itertools import count
 from typing import Generic, TypeVar
 
 from fxdap.engine.frame import Frame
@@ -15,18 +16,22 @@ FIRST_ID = 1000
 class Handles(Generic[T]):
     """Ids for objects that live until their thread resumes.
 
-    The same key gets the same id at every stop, so that a client's trees stay open; an id whose
-    object is gone is unknown until its key is handed out again. Used by the server thread and
-    by stopped threads; single dict operations, so the GIL is lock enough.
+    With `stable`, the same key gets the same id at every stop, so that a client's trees stay
+    open; otherwise every stop has new ids. An id whose object is gone is unknown. Used by the
+    server thread and by stopped threads; single dict operations, so the GIL is lock enough.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, stable: bool) -> None:
+        self._stable = stable
+        self._next = count(FIRST_ID)
         self._ids: dict[Hashable, int] = {}
         self._objects: dict[int, tuple[int, T]] = {}
 
     def add(self, key: Hashable, owner: int, value: T) -> int:
         """Return the id of `key`, now meaning `value`, until `owner` is released."""
-        ident = self._ids.setdefault(key, FIRST_ID + len(self._ids))
+        ident = self._ids.get(key)
+        if ident is None:
+            ident = self._ids[key] = next(self._next)
         self._objects[ident] = (owner, value)
         return ident
 
@@ -42,8 +47,11 @@ class Handles(Generic[T]):
 
     def release(self, owner: int) -> None:
         """Forget the objects of a thread that resumes; nothing keeps its values alive."""
-        for ident in [i for i, (o, _) in list(self._objects.items()) if o == owner]:
+        gone = {i for i, (o, _) in list(self._objects.items()) if o == owner}
+        for ident in gone:
             self._objects.pop(ident, None)
+        if not self._stable:
+            self._ids = {key: ident for key, ident in self._ids.items() if ident not in gone}
 
 
 @dataclass(frozen=True)

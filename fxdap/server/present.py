@@ -3,87 +3,101 @@
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
 from fxdap.engine.thread import DebugThread
 from fxdap.server.variables_tree import Branch, Item, LazyBranch, ValueBranch
 from fxdap.view.budget import Budget
+from fxdap.view.children import count_children
 from fxdap.view.summary import summarize, type_name
 from fxdap.wire.messages import Variable, VariablePresentationHint
 
 if TYPE_CHECKING:
     from fxdap.server.session import Session
 
-VALUE_LIMIT = 1000
+
+class Row(NamedTuple):
+    """How a value is shown: everything but its name."""
+
+    text: str
+    type: str
+    named: int
+    indexed: int
 
 
 class Presenter:
-    """Formats values within a time budget; a tensor's line is kept until the tensor changes."""
+    """Formats values within a time budget; a tensor's row is kept until the tensor changes."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._lines: dict[int, tuple[weakref.ref[torch.Tensor], int, str]] = {}
+        self._rows: dict[int, tuple[weakref.ref[torch.Tensor], int, Row]] = {}
 
     def clear(self) -> None:
-        """Forget the cached lines."""
-        self._lines.clear()
+        """Forget the kept rows."""
+        self._rows.clear()
 
     def variables(
         self, items: list[Item], thread: DebugThread, parent: int, expression: str | None
     ) -> list[Variable]:
         """Number and format sibling items."""
         budget = Budget()
-        return [self.variable(item, thread, parent, expression, budget) for item in items]
+        return [self._variable(item, thread, parent, expression, budget) for item in items]
 
-    def variable(
+    def _variable(
         self, item: Item, thread: DebugThread, parent: int, expression: str | None, budget: Budget
     ) -> Variable:
-        """Number and format one item under the variable (or scope) `parent`."""
         path = _expression(item, expression)
-        if item.lazy is not None:
-            branch: Branch | None = LazyBranch(item.name, item.lazy)
-        elif item.branch is not None:
-            branch = item.branch
-        elif item.value is None and item.text is not None:
-            branch = None
-        else:
-            branch = ValueBranch(item.value, path)
+        row, branch = self._shown(item, path, budget)
         reference = 0
-        if branch is not None and (not isinstance(branch, ValueBranch) or branch.expandable):
+        if branch is not None:
             reference = self._session.variables.add((parent, item.name), thread.id, branch)
         return Variable(
             name=item.name,
-            value=self._text(item, budget),
-            type=item.type or (None if _is_group(item) else type_name(item.value)),
+            value=row.text,
+            type=row.type or None,
             presentation_hint=_hint(item),
             evaluate_name=path,
             variables_reference=reference,
-            named_variables=branch.named if branch is not None and reference else None,
-            indexed_variables=(branch.indexed or None)
-            if branch is not None and reference
-            else None,
+            named_variables=row.named or None,
+            indexed_variables=row.indexed or None,
         )
 
-    def _text(self, item: Item, budget: Budget) -> str:
+    def _shown(self, item: Item, path: str | None, budget: Budget) -> tuple[Row, Branch | None]:
         if item.lazy is not None:
-            return ""
-        if item.text is not None:
-            return item.text
-        return self.line(item.value, budget)
+            return Row("", "", 1, 0), LazyBranch(item.name, item.lazy)
+        if _is_group(item):
+            return Row(item.text or "", item.type or "", 0, 0), item.branch
+        row = self.row(item.value, budget)
+        expandable = row.named or row.indexed
+        return row, ValueBranch(item.value, path) if expandable else None
 
-    def line(self, value: Any, budget: Budget | None = None) -> str:
-        """The one-line text of a value."""
-        plain = type(value) in (torch.Tensor, torch.nn.Parameter)
-        if not plain or not isinstance(value, torch.Tensor) or value.is_inference():
-            return summarize(value, budget)
-        known = self._lines.get(id(value))
-        if known is not None and known[0]() is value and known[1] == value._version:
+    def row(self, value: Any, budget: Budget | None = None) -> Row:
+        """How a value is shown."""
+        version = _version(value)
+        if version is None:
+            return _row(value, budget)
+        known = self._rows.get(id(value))
+        if known is not None and known[0]() is value and known[1] == version:
             return known[2]
-        text = summarize(value, budget)
-        self._lines[id(value)] = (weakref.ref(value), value._version, text)
-        return text
+        row = _row(value, budget)
+        if budget is None or budget.has_time():
+            self._rows[id(value)] = (weakref.ref(value), version, row)
+        return row
+
+
+def _row(value: Any, budget: Budget | None) -> Row:
+    counts = count_children(value)
+    return Row(summarize(value, budget), type_name(value), counts.named, counts.indexed)
+
+
+def _version(value: Any) -> int | None:
+    """What changes when a tensor is written to; None where that cannot be told."""
+    if type(value) is not torch.Tensor and type(value) is not torch.nn.Parameter:
+        return None
+    tensor: torch.Tensor = value
+    return None if tensor.is_inference() else tensor._version
 
 
 def _is_group(item: Item) -> bool:

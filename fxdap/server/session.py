@@ -54,8 +54,8 @@ class Session:
         self.token: str | None = None
         self.workspace: str | None = None
         self.attached = False
-        self.frames: Handles[FrameView] = Handles()
-        self.variables: Handles[Branch] = Handles()
+        self.frames: Handles[FrameView] = Handles(stable=False)
+        self.variables: Handles[Branch] = Handles(stable=True)
         self.presenter = Presenter(self)
         self.scratch: dict[str, Any] = {}
         self.exit_process: Callable[[int], None] = lambda code: None

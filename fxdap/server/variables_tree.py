@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from fxdap.view.children import Child, children, indexed_children
+from fxdap.view.children import Child, children, count_children, indexed_children
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,15 @@ class Item:
 class Branch:
     """Something that can be expanded."""
 
-    indexed = 0
-    named: int | None = None
+    @property
+    def indexed(self) -> int:
+        """How many indexed children it has."""
+        return 0
+
+    @property
+    def named(self) -> int | None:
+        """How many named children it has, where that is cheap to know."""
+        return None
 
     def items(self) -> list[Item]:
         """The named children."""
@@ -42,9 +49,8 @@ class Branch:
 class Group(Branch):
     """Named children computed when asked for."""
 
-    def __init__(self, compute: Callable[[], list[Item]], count: int | None = None) -> None:
+    def __init__(self, compute: Callable[[], list[Item]]) -> None:
         self._compute = compute
-        self.named = count
 
     def items(self) -> list[Item]:
         return self._compute()
@@ -53,21 +59,20 @@ class Group(Branch):
 class ValueBranch(Branch):
     """The children of a Python value; `expression` evaluates to it, if anything does."""
 
-    def __init__(self, value: Any, expression: str | None, extra: list[Item] | None = None) -> None:
+    def __init__(self, value: Any, expression: str | None) -> None:
         self.value = value
         self.expression = expression
-        self._extra = extra or []
-        found = children(value)
-        self._children = found.named
-        self.indexed = found.indexed
-        self.named = len(found.named) + len(self._extra)
 
     @property
-    def expandable(self) -> bool:
-        return bool(self.named or self.indexed)
+    def indexed(self) -> int:
+        return count_children(self.value).indexed
+
+    @property
+    def named(self) -> int:
+        return count_children(self.value).named
 
     def items(self) -> list[Item]:
-        return [_item(c) for c in self._children] + self._extra
+        return [_item(c) for c in children(self.value).named]
 
     def page(self, start: int, count: int) -> list[Item]:
         return [_item(c) for c in indexed_children(self.value, start, count)]
@@ -79,7 +84,6 @@ class LazyBranch(Branch):
     def __init__(self, name: str, compute: Callable[[], Any]) -> None:
         self._name = name
         self._compute = compute
-        self.named = 1
 
     def items(self) -> list[Item]:
         return [Item(self._name, self._compute())]

@@ -13,7 +13,6 @@ from fxdap.engine.names import Names, evaluate, execute_statements
 from fxdap.server.clipboard import clipboard_text
 from fxdap.server.registry import When, serves
 from fxdap.server.variables_tree import ValueBranch
-from fxdap.view.summary import type_name
 from fxdap.wire.errors import RequestError
 from fxdap.wire.messages import (
     Capabilities,
@@ -45,18 +44,17 @@ def evaluate_(session: Session, arguments: EvaluateArguments) -> Struct:
     value = _value(session, frame, text)
     if arguments.context == "clipboard":
         return EvaluateResponseBody(result=clipboard_text(value), variables_reference=0)
-    thread = frame.thread
-    branch = ValueBranch(value, text)
+    row = session.presenter.row(value)
     reference = 0
-    if branch.expandable:
+    if row.named or row.indexed:
         key = ("evaluate", text, arguments.context)
-        reference = session.variables.add(key, thread.id, branch)
+        reference = session.variables.add(key, frame.thread.id, ValueBranch(value, text))
     return EvaluateResponseBody(
-        result=session.presenter.line(value),
-        type=type_name(value),
+        result=row.text,
+        type=row.type,
         variables_reference=reference,
-        named_variables=branch.named if reference else None,
-        indexed_variables=(branch.indexed or None) if reference else None,
+        named_variables=row.named or None,
+        indexed_variables=row.indexed or None,
     )
 
 

@@ -50,7 +50,7 @@ def stack_trace(session: Session, arguments: StackTraceArguments) -> Struct:
 
 def _frame(session: Session, thread: DebugThread, depth: int, entry: StackEntry) -> StackFrame:
     view = FrameView(thread, entry.frame, entry.scope)
-    ident = session.frames.add((thread.id, depth, thread.stop_count), thread.id, view)
+    ident = session.frames.add((thread.id, depth), thread.id, view)
     return StackFrame(
         id=ident,
         name=entry.name,
