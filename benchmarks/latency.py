@@ -18,9 +18,9 @@ PAGE = 100
 def stepping() -> Iterable[Row]:
     """`step` and `refresh` with an env of 1000 values, debugpy's beside ours."""
     with stopped_at("chain_1500", "relu_250") as session:
-        steps, refreshes = _steps(session, ROUNDS)
+        steps, refreshes = _steps(session, ROUNDS, ("Node", "Returned", "Env"))
     with generated_code_session() as peer:
-        peer_steps, peer_refreshes = _steps(peer, PEER_ROUNDS, only="Locals")
+        peer_steps, peer_refreshes = _steps(peer, PEER_ROUNDS, ("Locals",))
     yield _row("step", steps, 1.5, peer_steps)
     yield _row("refresh", refreshes, 3.0, peer_refreshes)
     yield Row(
@@ -79,22 +79,22 @@ def stopped_at(factory: str, selector: str) -> Iterator[Session]:
 
 
 def _steps(
-    session: Session, rounds: int, only: str | None = None
+    session: Session, rounds: int, open_scopes: tuple[str, ...]
 ) -> tuple[list[float], list[float]]:
     """Alternate bare steps and steps with what an editor asks for after one."""
     steps, refreshes = [], []
     for _ in range(rounds):
         steps.append(stopwatch(session.step))
-        refreshes.append(stopwatch(lambda: _refresh(session, only)))
+        refreshes.append(stopwatch(lambda: _refresh(session, open_scopes)))
     return steps, refreshes
 
 
-def _refresh(session: Session, only: str | None) -> None:
+def _refresh(session: Session, open_scopes: tuple[str, ...]) -> None:
     session.step()
     session.client.request("threads")
     frame = session.frames()[0].id
     for scope in session.scopes(frame).values():
-        if scope.name == only or not (only or scope.expensive):
+        if scope.name in open_scopes:
             session.variables(scope.variables_reference)
 
 
