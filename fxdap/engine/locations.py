@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from fxdap.engine.program import Program
 from fxdap.engine.selectors import Selector
-from fxdap.engine.sourcelines import real_path, stops_by_line
+from fxdap.engine.sourcelines import enclosing_function, real_path, stops_by_line
 from fxdap.engine.stops import Reason
 
 
@@ -89,10 +89,12 @@ class SourceLocation:
         return stops_by_line(program).get((real_path(self.file), line), ())
 
     def bound_line(self, programs: Sequence[Program]) -> int:
-        """The line itself or, without nodes on it, the next one that has some close below."""
+        """The line itself or, without nodes on it, the next of its function that has some."""
         file = real_path(self.file)
+        function = enclosing_function(file, self.line)
         for line in range(self.line, self.line + 11):
-            if any((file, line) in stops_by_line(p) for p in programs):
+            bound = any((file, line) in stops_by_line(p) for p in programs)
+            if bound and (line == self.line or enclosing_function(file, line) == function):
                 return line
         return self.line
 

@@ -1,9 +1,11 @@
 """Lines of Python source and the nodes at which a breakpoint on them stops."""
 
+import ast
 import os
 import weakref
 from collections.abc import Sequence
 from functools import lru_cache
+from pathlib import Path
 
 from torch.fx import Node
 
@@ -61,6 +63,26 @@ def _called_again(
     alike = left.qualified_class == right.qualified_class
     again = (left.path, left.call) != (right.path, right.call)
     return again and alike and not right.qualified_class.startswith("torch.")
+
+
+def enclosing_function(file: str, line: int) -> tuple[int, int] | None:
+    """First and last line of the innermost function around a line; None outside of any."""
+    around = [(first, last) for first, last in _functions(file) if first <= line <= last]
+    return max(around, default=None)
+
+
+@lru_cache(maxsize=256)
+def _functions(file: str) -> tuple[tuple[int, int], ...]:
+    try:
+        tree = ast.parse(Path(file).read_bytes())
+    except (OSError, ValueError, SyntaxError):
+        return ()
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    return tuple(
+        (node.lineno, node.end_lineno or node.lineno)
+        for node in ast.walk(tree)
+        if isinstance(node, kinds)
+    )
 
 
 @lru_cache(maxsize=4096)
