@@ -9,10 +9,10 @@ import pytest
 from fxdap.wire.client import ConnectionEnded, DapClient, RequestFailed
 from tests.adapter.conftest import GRAPH, PATIENCE, Started, wait_gone
 
-ANNOUNCE = "import os, subprocess, sys\nprint('pid', os.getpid())\n"
+ANNOUNCE = "import os, subprocess, sys\nos.write(1, b'pid %d\\n' % os.getpid())\n"
 CHILD = (
     "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(100)'])\n"
-    "print('child', child.pid)\n"
+    "os.write(1, b'child %d\\n' % child.pid)\n"
 )
 BUSY = "import torch\na = torch.ones(1500, 1500)\nprint('computing')\nwhile True:\n    a @ a\n"
 
