@@ -93,9 +93,9 @@ def _refresh(session: Session, open_scopes: tuple[str, ...]) -> None:
     session.step()
     session.client.request("threads")
     frame = session.frames()[0].id
-    for scope in session.scopes(frame).values():
-        if scope.name in open_scopes:
-            session.variables(scope.variables_reference)
+    scopes = session.scopes(frame)
+    # Editors ask for all open scopes at once.
+    session.all_variables(scopes[name].variables_reference for name in open_scopes)
 
 
 def _page_seconds(session: Session, frame: int) -> float:
