@@ -44,6 +44,7 @@ class DebugThread:
         self.pause_requested = False
         self.failure: BaseException | None = None
         self.failed_frames: list[Frame] = []
+        self._failed_in: Frame | None = None
         self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._abandoned = False
         self._interrupted = False
@@ -66,6 +67,8 @@ class DebugThread:
         """A graph begins on this thread."""
         if self.frames:
             self.frames[-1].locate()
+        else:
+            self._forget_failure()
         self.frames.append(frame)
         frame.refresh_flags()
         if self.debugger.take_entry():
@@ -82,6 +85,12 @@ class DebugThread:
             self.plan.disarm()
             self.plan.index = len(frame.program)
             self.plan.arm()
+        if not self.frames and not self.failed_frames:
+            self._forget_failure()
+
+    def _forget_failure(self) -> None:
+        """An error that the user's code deals with must not keep values alive."""
+        self.failure, self._failed_in, self.failed_frames = None, None, []
 
     def arrive(self, frame: Frame, index: int) -> None:
         """Something waits before node `index`: first what is due after the node before it."""
@@ -116,12 +125,21 @@ class DebugThread:
     def raised(self, frame: Frame, error: Exception) -> None:
         """A node raised: stop there once, at the innermost node, if a filter asks for it."""
         frame.phase = "raised"
-        if error is self.failure:
-            return
+        known = self._is_known(frame, error)
         self.failure = error
+        if known:
+            return
+        self._failed_in = frame
         self.debugger.failed(self, error)
         if self.debugger.exceptions.wants_raised(frame, error):
             self.halt(Stop(reason="exception", text=_describe(error), exception=error))
+
+    def _is_known(self, frame: Frame, error: BaseException) -> bool:
+        """Whether the last failure, or what was made of it, passes through an outer frame."""
+        inner = self._failed_in
+        while inner is not None and inner is not frame:
+            inner = inner.parent
+        return inner is not None and any(e is self.failure for e in _chain(error))
 
     def halt(self, stop: Stop) -> None:
         """Stop here and work for the client until resumed."""
@@ -190,7 +208,7 @@ class DebugThread:
         self.pause_requested = False
         for frame in list(self.frames):
             frame.clear_flags()
-        self.failure, self.failed_frames = None, []
+        self._forget_failure()
         self._work.put(None)
 
     def abandon(self) -> None:
@@ -203,6 +221,16 @@ class DebugThread:
 def _describe(error: BaseException) -> str:
     text = str(error).strip().splitlines()
     return f"{type(error).__name__}: {text[0]}" if text else type(error).__name__
+
+
+def _chain(error: BaseException) -> list[BaseException]:
+    """The error and those it was raised from or while handling."""
+    chain: list[BaseException] = []
+    link: BaseException | None = error
+    while link is not None and not any(link is e for e in chain):
+        chain.append(link)
+        link = link.__cause__ or link.__context__
+    return chain
 
 
 def raise_in_thread(native_id: int, error: type[BaseException]) -> None:
