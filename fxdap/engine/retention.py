@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -55,7 +56,7 @@ class Retention:
 
 
 def _measure(frame: Frame, start: int, stop: int) -> SegmentSize:
-    sizes = [_bytes(value) for value in frame.registers[start:stop]]
+    sizes = [0 if _is_callers(frame, i) else _bytes(frame.registers[i]) for i in range(start, stop)]
     largest = max(range(len(sizes)), key=sizes.__getitem__)
     return SegmentSize(start + largest, sizes[largest], sum(sizes))
 
@@ -66,54 +67,72 @@ def _scaled(frame: Frame, size: SegmentSize) -> int:
 
 
 def _bytes(value: Any) -> int:
-    if type(value) is not torch.Tensor or value.layout is not torch.strided:
-        return 0
-    return value.nbytes
+    return sum(tensor.nbytes for tensor in _tensors(value))
 
 
 def _release(frame: Frame, stop: int, budget: int) -> int:
-    """Let go of the oldest values that no later node reads until the rest fits; return its size."""
-    sizes = _storage_sizes(frame.registers[:stop])
-    total = sum(size for size, _ in sizes.values())
-    if total <= budget:
-        return total
+    """Let go of the oldest values that no later node reads until the rest fits; return its size.
+
+    A value is let go only if that frees memory in the end: not what shares the storage of an
+    input, a parameter or a value that is still needed.
+    """
+    storages = [_storages(value) for value in frame.registers[:stop]]
+    callers = {key for i in range(stop) if _is_callers(frame, i) for key in storages[i]}
     needed = _needed_after(frame, stop)
-    for index in range(stop):
-        key = _storage_key(frame.registers[index])
-        if index in needed or key is None:
+    pinned = callers.union(*(storages[i] for i in needed))
+    holders: dict[int, set[int]] = {}
+    sizes: dict[int, int] = {}
+    for index, held in enumerate(storages):
+        for key, size in held.items():
+            if key not in callers:
+                holders.setdefault(key, set()).add(index)
+                sizes[key] = size
+    total = sum(sizes.values())
+    for index, held in enumerate(storages):
+        if total <= budget:
+            break
+        if index in needed or pinned.issuperset(held):
             continue
         frame.registers[index] = RELEASED
-        size, holders = sizes[key]
-        holders.discard(index)
-        if not holders:
-            total -= size
-            if total <= budget:
-                break
+        for key in held.keys() - pinned:
+            holders[key].discard(index)
+            if not holders[key]:
+                total -= sizes[key]
     return total
+
+
+def _is_callers(frame: Frame, index: int) -> bool:
+    """Inputs and parameters: the caller holds them, so keeping them costs nothing."""
+    return frame.program.nodes[index].op in ("placeholder", "get_attr")
 
 
 def _needed_after(frame: Frame, stop: int) -> set[int]:
     program = frame.program
-    needed = {i for i in range(stop) if program.nodes[i].op in ("placeholder", "get_attr")}
+    needed = {stop - 1} if stop == len(program) else set()
     for later in range(stop, len(program)):
         needed.update(program.index[n] for n in program.nodes[later].all_input_nodes)
-    return needed
+    return {i for i in needed if i < stop}
 
 
-def _storage_sizes(registers: list[Any]) -> dict[int, tuple[int, set[int]]]:
-    sizes: dict[int, tuple[int, set[int]]] = {}
-    for index, value in enumerate(registers):
-        key = _storage_key(value)
-        if key is not None:
-            nbytes = value.untyped_storage().nbytes()
-            sizes.setdefault(key, (nbytes, set()))[1].add(index)
-    return sizes
+def _storages(value: Any) -> dict[int, int]:
+    """The storages a value holds on to, with their sizes."""
+    found: dict[int, int] = {}
+    for tensor in _tensors(value):
+        try:
+            storage = tensor.untyped_storage()
+            found[int(storage._cdata)] = storage.nbytes()
+        except RuntimeError:
+            continue
+    return found
 
 
-def _storage_key(value: Any) -> int | None:
-    if type(value) is not torch.Tensor or value.layout is not torch.strided:
-        return None
-    try:
-        return int(value.untyped_storage()._cdata)
-    except RuntimeError:
-        return None
+def _tensors(value: Any) -> Iterator[torch.Tensor]:
+    if type(value) is torch.Tensor:
+        if value.layout is torch.strided:
+            yield value
+    elif isinstance(value, (tuple, list)):
+        for item in value:
+            yield from _tensors(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _tensors(item)

@@ -56,6 +56,8 @@ class Driver:
         self.runs = GraphRuns(self.debugger)
         self.stops: list[Seen] = []
         self.logs: list[str] = []
+        self.notices: list[str] = []
+        self.notices: list[str] = []
         self.started: list[DebugThread] = []
         self.forever: str | None = None
         self.added: list[Program] = []
@@ -154,6 +156,12 @@ class Driver:
 
     def logged(self, text: str, frame: Frame) -> None:
         self.logs.append(text)
+
+    def noticed(self, text: str) -> None:
+        self.notices.append(text)
+
+    def noticed(self, text: str) -> None:
+        self.notices.append(text)
 
 
 def place_of(frame: Frame) -> str:
