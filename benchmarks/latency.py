@@ -18,9 +18,9 @@ PAGE = 100
 def stepping() -> Iterable[Row]:
     """`step` and `refresh` with an env of 1000 values, debugpy's beside ours."""
     with stopped_at("chain_1500", "relu_250") as session:
-        steps, refreshes = _steps(session, ROUNDS, ("Node", "Returned", "Env"))
+        steps, refreshes = _steps(session, ROUNDS, "Env")
     with generated_code_session() as peer:
-        peer_steps, peer_refreshes = _steps(peer, PEER_ROUNDS, ("Locals",))
+        peer_steps, peer_refreshes = _steps(peer, PEER_ROUNDS, "Locals")
     yield _row("step", steps, 1.5, peer_steps)
     yield _row("refresh", refreshes, 3.0, peer_refreshes)
     yield Row(
@@ -78,24 +78,20 @@ def stopped_at(factory: str, selector: str) -> Iterator[Session]:
         yield session
 
 
-def _steps(
-    session: Session, rounds: int, open_scopes: tuple[str, ...]
-) -> tuple[list[float], list[float]]:
-    """Alternate bare steps and steps with what an editor asks for after one."""
+def _steps(session: Session, rounds: int, scope: str) -> tuple[list[float], list[float]]:
+    """Alternate bare steps and steps with threads, stack, scopes and one scope's variables."""
     steps, refreshes = [], []
     for _ in range(rounds):
         steps.append(stopwatch(session.step))
-        refreshes.append(stopwatch(lambda: _refresh(session, open_scopes)))
+        refreshes.append(stopwatch(lambda: _refresh(session, scope)))
     return steps, refreshes
 
 
-def _refresh(session: Session, open_scopes: tuple[str, ...]) -> None:
+def _refresh(session: Session, scope: str) -> None:
     session.step()
     session.client.request("threads")
     frame = session.frames()[0].id
-    scopes = session.scopes(frame)
-    # Editors ask for all open scopes at once.
-    session.all_variables(scopes[name].variables_reference for name in open_scopes)
+    session.variables(session.scopes(frame)[scope].variables_reference)
 
 
 def _page_seconds(session: Session, frame: int) -> float:

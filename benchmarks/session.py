@@ -1,7 +1,6 @@
 """A debug session with the client in this process and everything else in others."""
 
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -101,15 +100,6 @@ class Session:
         body = self.client.request("variables", {"variablesReference": reference, **page})
         variables: list[Any] = body.variables
         return variables
-
-    def all_variables(self, references: Iterable[int]) -> None:
-        """Ask for several at once, then wait for all."""
-        asked = [
-            self.client.send("variables", {"variablesReference": reference})
-            for reference in references
-        ]
-        for seq in asked:
-            self.client.wait_response(seq)
 
     def evaluate(self, expression: str, frame: int) -> Any:
         arguments = {"expression": expression, "frameId": frame, "context": "watch"}
