@@ -176,8 +176,12 @@ class Frame:
                 self.thread.raised(self, error)
                 raise
             if not keep:
-                for dead in program.last_uses[index]:
-                    registers[dead] = RELEASED
+                self.release_dead(index)
+
+    def release_dead(self, index: int) -> None:
+        """Let go of the values that nothing reads after node `index`."""
+        for dead in self.program.last_uses[index]:
+            self.registers[dead] = RELEASED
 
     def _trap(self, index: int) -> None:
         self.thread.arrive(self, index)

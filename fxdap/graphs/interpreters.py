@@ -11,8 +11,10 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from torch.fx import Interpreter, Node
+from torch.fx import Graph, Interpreter, Node
+from torch.fx.graph import CodeGen
 
+from fxdap.engine.codegen import SEGMENT_LENGTH
 from fxdap.engine.debugger import Debugger
 from fxdap.engine.frame import Frame
 from fxdap.engine.program import Program
@@ -48,9 +50,18 @@ class InterpreterFrame(Frame):
             raise
         finally:
             self._running = outer
+        self._retain(index)
         if self.flags[index + 1] and index + 1 == len(self.program):
             self.thread.arrive(self, index + 1)
         return value
+
+    def _retain(self, index: int) -> None:
+        """Keep or let go of values as generated code does, a segment's length at a time."""
+        if not self.thread.debugger.options.keep_values:
+            self.release_dead(index)
+        elif (index + 1) % SEGMENT_LENGTH == 0:
+            start = index + 1 - SEGMENT_LENGTH
+            self.thread.debugger.retention.account(self, start, index + 1)
 
 
 class InterpreterRuns:
@@ -109,6 +120,17 @@ class InterpreterRuns:
 
         return run_node
 
+    def _check_surplus(self, graph: Graph, args: tuple[Any, ...]) -> None:
+        """Interpreter.run ignores inputs that no placeholder takes; the user should know."""
+        inputs = [node for node in graph.nodes if node.op == "placeholder"]
+        starred = any(str(node.target).startswith("*") for node in inputs)
+        if type(graph._codegen) is CodeGen and len(args) > len(inputs) and not starred:
+            self._debugger.listener.noticed(
+                f"Interpreter.run was given {len(args)} inputs, but the graph has "
+                f"{len(inputs)} placeholder{'s' if len(inputs) != 1 else ''}: "
+                f"the last {len(args) - len(inputs)} are ignored"
+            )
+
     def _begin(self, interpreter: Interpreter, args: tuple[Any, ...]) -> InterpreterFrame | None:
         """The frame of a run that starts now; None inside one of its own, or not the user's."""
         thread = self._debugger.running_thread()
@@ -118,6 +140,7 @@ class InterpreterRuns:
         if self._debugger.options.just_my_code and not frames and not started_by_user(3):
             return None
         graph = interpreter.graph
+        self._check_surplus(graph, args)
         name = graph_title(interpreter.module)
         program = self._debugger.program_for(interpreter.module, graph, None, name)
         return InterpreterFrame(program, interpreter, self._debugger)

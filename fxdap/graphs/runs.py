@@ -7,6 +7,7 @@ be seen), once per session, and `uninstall` puts every original object back.
 from __future__ import annotations
 
 import functools
+import re
 from typing import Any
 
 import torch
@@ -31,7 +32,7 @@ class GraphRuns:
         self._debugger = debugger
         self._patches = Patches()
         self._interpreters = InterpreterRuns(debugger, self._patches)
-        self._binders: dict[Program, Binder] = {}
+        self._binders: dict[Program, tuple[object, Binder | None]] = {}
 
     def install(self) -> None:
         """Start to catch runs."""
@@ -85,11 +86,23 @@ class GraphRuns:
 
     def _forward(self, module: GraphModule, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         program = self.program(module)
-        binder = self._binders.get(program)
+        code, binder = self._binders.get(program, (None, None))
+        if code is not forward_of(module):
+            code, binder = self._binders[program] = forward_of(module), self._binder(module)
         if binder is None:
-            binder = self._binders[program] = Binder(module)
+            return type(module).forward(module, *args, **kwargs)
         inputs = binder.placeholders(args, kwargs)
         return binder.result(self._debugger.run_program(program, inputs))
+
+    def _binder(self, module: GraphModule) -> Binder | None:
+        """What binds the module's calls; None if `forward` does not run the graph as it is now."""
+        if not _is_stale(module):
+            return Binder(module)
+        self._debugger.listener.noticed(
+            f"{graph_title(module)}: the graph was edited after its code was generated, so calls "
+            f"run other code than the graph and are not debugged; call recompile() after edits"
+        )
+        return None
 
     def program(self, module: GraphModule, name: str | None = None) -> Program:
         """The program of a GraphModule, made anew when it was recompiled."""
@@ -97,12 +110,25 @@ class GraphRuns:
         return self._debugger.program_for(module, module.graph, forward_of(module), title)
 
 
+_ASSIGNED = re.compile(r"(?:^|;)\s*([A-Za-z_]\w*)\s*(?::[^=;\n]+)?=(?!=)", re.MULTILINE)
+
 _GLOBAL_HOOKS = (
     "_global_backward_pre_hooks",
     "_global_backward_hooks",
     "_global_forward_hooks",
     "_global_forward_pre_hooks",
 )
+
+
+def _is_stale(module: GraphModule) -> bool:
+    """Whether the graph was edited after `forward` was generated, so that they differ.
+
+    Told by the names that the code assigns: cheap, and never wrong when it says yes. An edit of
+    arguments alone goes unnoticed.
+    """
+    assigned = set(_ASSIGNED.findall(module._code))
+    nodes = module.graph.nodes
+    return any(n.op not in ("placeholder", "output") and n.name not in assigned for n in nodes)
 
 
 def _has_hooks(module: torch.nn.Module) -> bool:

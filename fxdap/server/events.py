@@ -99,6 +99,10 @@ class Events:
             ),
         )
 
+    def noticed(self, text: str) -> None:
+        """Something about the user's program that they should know."""
+        self.say(text, "important")
+
     def say(
         self, text: str, category: Literal["console", "important", "stderr"] = "console"
     ) -> None:
