@@ -7,6 +7,7 @@ after a handler changed; `--check` only says whether the file is current.
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct, structs
 
@@ -49,7 +50,7 @@ def _expression(value: object, names: set[str]) -> str:
     return repr(value)
 
 
-def _set_fields(value: Struct) -> dict[str, object]:
+def _set_fields(value: Struct) -> dict[str, Any]:
     return {k: v for k, v in structs.asdict(value).items() if v is not None}
 
 

@@ -57,7 +57,6 @@ class Driver:
         self.stops: list[Seen] = []
         self.logs: list[str] = []
         self.notices: list[str] = []
-        self.notices: list[str] = []
         self.started: list[DebugThread] = []
         self.forever: str | None = None
         self.added: list[Program] = []
@@ -156,9 +155,6 @@ class Driver:
 
     def logged(self, text: str, frame: Frame) -> None:
         self.logs.append(text)
-
-    def noticed(self, text: str) -> None:
-        self.notices.append(text)
 
     def noticed(self, text: str) -> None:
         self.notices.append(text)
