@@ -9,12 +9,14 @@ from fxdap.wire.connection import Connection
 from fxdap.wire.log import WireLog
 
 _CONNECT_S = 5.0
+_ANSWER_S = 10.0
 
 
 class Attachment:
     """Connects to the process; it is never killed, only let go.
 
-    Threads: the *debuggee* thread connects, and stays to read.
+    Threads: the *debuggee* thread connects, and stays to read. A timer gives up on what listens
+    there without answering.
     """
 
     owned = False
@@ -40,7 +42,14 @@ class Attachment:
             self._debuggee.end(None, _refused(host, port, error))
             return
         sock.settimeout(None)
+        patience = threading.Timer(_ANSWER_S, self._give_up)
+        patience.daemon = True
+        patience.start()
         self._debuggee.serve(Connection.over_socket(sock, name="debuggee", log=self._log))
+
+    def _give_up(self) -> None:
+        if not self._debuggee.ready:
+            self._debuggee.kill()
 
 
 def _refused(host: str, port: int, error: OSError) -> str:

@@ -107,6 +107,7 @@ class Debuggee:
         self._connection = connection
         if self.finished.is_set() or self._reason:
             connection.close()
+            self.finished.set()
             return
         self._owner.on_connected(self)
         while (message := connection.read()) is not None:
@@ -210,7 +211,7 @@ class Debuggee:
 
     def _after_loss(self) -> None:
         if not self.owned:
-            self.end(None, ended(None))
+            self.end(None, "what listens there does not answer as fxdap does")
         elif not self.finished.wait(_GRACE_S):
             # It lives, but nothing in it answers: it replaced itself, or closed all its files.
             self._reason = "the process has no debugger any more"

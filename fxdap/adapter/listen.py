@@ -6,6 +6,7 @@ import sys
 import threading
 
 from fxdap.adapter.ending import Ending
+from fxdap.adapter.peer import is_same_user
 from fxdap.adapter.session import Session
 from fxdap.wire.connection import Connection
 from fxdap.wire.log import WireLog
@@ -30,7 +31,7 @@ def listen(arguments: list[str]) -> int:
 
 
 class Server:
-    """Accepts clients on loopback; who speaks no DAP is turned away.
+    """Accepts clients of the same user on loopback; who speaks no DAP is turned away.
 
     Threads: the *listener* accepts; each session has its client thread.
     """
@@ -53,6 +54,9 @@ class Server:
     def _accept(self) -> None:
         while True:
             sock, _ = self._listener.accept()
+            if not is_same_user(sock):  # a client can run any code as this user
+                sock.close()
+                continue
             threading.Thread(target=self._serve, args=(sock,), name="client", daemon=True).start()
 
     def _serve(self, sock: socket.socket) -> None:

@@ -294,17 +294,17 @@ class Session:
 
     def _introduced(self, debuggee: "Debuggee", answer: Response | None) -> None:
         """The debuggee's server has answered `initialize`: let it launch."""
-        if answer is None or not answer.success:
-            debuggee.kill()
-            return
         with self._lock:
             attempt = self._attempt
-            if debuggee is not self._debuggee or attempt is None:
+            if debuggee is not self._debuggee or attempt is None or answer is None:
                 return
-            debuggee.ready = True
+            debuggee.ready = answer.success
             self._state = State.RUNNING
             if attempt.restart is None:
                 self._attempt = None
+        if not answer.success:
+            self._begun(debuggee, attempt, answer)
+            return
         command, arguments = attempt.request.command, attempt.request.arguments
         if attempt.restart is not None:
             command, arguments = "launch", attempt.restart
@@ -416,6 +416,7 @@ class Session:
             if answer is None:
                 self._client.fail(request, debuggee.reason)
             else:
+                answer = replace(answer, command=request.command)
                 self._client.forward(answer, request_seq=request.seq)
 
         return answered

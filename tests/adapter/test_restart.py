@@ -1,6 +1,7 @@
 import pytest
 
 from fxdap.wire.client import RequestFailed
+from fxdap.wire.envelope import Response
 from tests.adapter.conftest import GRAPH, PATIENCE, Started
 
 CODE = "import os\nprint('pid', os.getpid())\n" + GRAPH + "graph(torch.ones(2))\n"
@@ -22,7 +23,10 @@ def test_a_restart_runs_a_new_process_with_the_breakpoints_of_the_old(started: S
     stop = client.wait_event("stopped", PATIENCE)
     assert stop.hit_breakpoint_ids == [first.id]
 
-    client.request("restart", timeout=PATIENCE)
+    restart = client.send("restart")
+    client.wait_response(restart, PATIENCE)
+    answers = [m for m in client.messages if isinstance(m, Response) and m.request_seq == restart]
+    assert [answer.command for answer in answers] == ["restart"]
     assert client.wait_event("continued").all_threads_continued is True
     again = client.wait_event("stopped", PATIENCE)
     assert again.hit_breakpoint_ids == [first.id]
