@@ -1,5 +1,7 @@
 """`fxdap run`: one debug session through the real adapter, without an editor."""
 
+import os
+import subprocess
 import sys
 from typing import cast
 
@@ -41,9 +43,21 @@ def run(options: RunOptions) -> int:
         return USAGE
     except KeyboardInterrupt:
         return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output has left, as `head` does; Python would complain once more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return INTERRUPTED
     finally:
         client.close()
+        _wait_exit(client)
+
+
+def _wait_exit(client: DapClient) -> None:
+    try:
         client.wait_exit()
+    except subprocess.TimeoutExpired:
+        if client.process is not None:
+            client.process.kill()
 
 
 class Session:

@@ -1,6 +1,9 @@
 """`fxdap run` end to end: the command, the real adapter, the real debuggee."""
 
 import json
+import os
+import select
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -158,3 +161,40 @@ def test_a_failing_script_ends_with_1_and_its_own_traceback(tmp_path: Path):
     assert result.code == 1
     assert "KeyError: 'weights'" in result.err
     assert "fxdap/" not in result.err.partition("exited with code")[0]
+
+
+LOOPS = """
+import os, time
+print(os.getpid(), flush=True)
+while True:
+    time.sleep(0.05)
+"""
+
+
+def test_an_interrupt_ends_the_run_and_the_program_with_it(tmp_path: Path):
+    script = tmp_path / "loops.py"
+    script.write_text(LOOPS)
+    command = [sys.executable, "-m", "fxdap", "run", str(script)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        program = os.pidfd_open(int(process.stdout.readline()))
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=10) == 130
+    ended, _, _ = select.select([program], [], [], 2)
+    os.close(program)
+    assert ended == [program]
+
+
+def test_a_reader_that_leaves_ends_the_run_without_a_traceback(sample_models: Path):
+    words = [str(sample_models / "mlp.py:MLP"), "--steps", "12"]
+    command = [sys.executable, "-m", "fxdap", "run", *words]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        errors = process.stderr.read()
+        assert process.wait(timeout=30) == 130
+    assert "Traceback" not in errors
