@@ -75,8 +75,9 @@ def _places(
     """The root and each module around a node with the line its forward stands at.
 
     The frames of `forward` functions belong to the modules in order, outermost first; modules
-    of torch itself have none, since the trace leaves torch's own lines out. Helper functions
-    between two forwards are passed over, but the innermost one shows where the node was made.
+    of torch itself stand at the line that calls them, since the trace leaves torch's own lines
+    out. Helper functions between two forwards are passed over, but the innermost one shows where
+    the node was made.
     """
     forwards = [i for i, frame in enumerate(frames) if frame.function == "forward"]
     modules: list[ModuleScope | None] = [None, *scopes]
@@ -88,7 +89,13 @@ def _places(
         lines[id(own[-1])] = frames[-1]
     elif frames and not forwards:
         lines[id(None)] = frames[-1]
-    return [(module, lines.get(id(module))) for module in modules]
+    places: list[tuple[ModuleScope | None, SourceFrame | None]] = []
+    for module in modules:
+        place = lines.get(id(module))
+        if place is None and module is not None and module not in own:
+            place = places[-1][1]
+        places.append((module, place))
+    return places
 
 
 def _user_python(frame: FrameType | None) -> Iterator[FrameType]:
