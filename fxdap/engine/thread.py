@@ -46,6 +46,7 @@ class DebugThread:
         self.failed_frames: list[Frame] = []
         self._failed_in: Frame | None = None
         self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._resuming = False
         self._abandoned = False
         self._interrupted = False
 
@@ -53,6 +54,11 @@ class DebugThread:
     def top(self) -> Frame | None:
         """The innermost frame."""
         return self.frames[-1] if self.frames else None
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether it waits for the client: stopped, and not told to go on."""
+        return self.stop is not None and not self._resuming
 
     def is_current(self) -> bool:
         """Whether this is the calling thread; the system reuses the idents of ended ones."""
@@ -94,16 +100,28 @@ class DebugThread:
 
     def arrive(self, frame: Frame, index: int) -> None:
         """Something waits before node `index`: first what is due after the node before it."""
+        if index > 0:
+            self.arrive_after(frame, index - 1)
+        if index < len(frame.program):
+            self.arrive_before(frame, index)
+
+    def arrive_after(self, frame: Frame, index: int) -> None:
+        """Node `index` has just run."""
+        self._leave_if_abandoned()
+        found = self.debugger.breakpoints.after(frame, index)
+        if found:
+            self._at(frame, index, "after")
+            self._stop_for(self.debugger.breakpoints.judge(found, frame))
+
+    def arrive_before(self, frame: Frame, index: int) -> None:
+        """Node `index` is about to run."""
+        self._leave_if_abandoned()
+        self._at(frame, index, "before")
+        self._stop_before(frame, index)
+
+    def _leave_if_abandoned(self) -> None:
         if self._abandoned:
             raise Abandoned
-        if index > 0:
-            found = self.debugger.breakpoints.after(frame, index - 1)
-            if found:
-                self._at(frame, index - 1, "after")
-                self._stop_for(self.debugger.breakpoints.judge(found, frame))
-        if index < len(frame.program):
-            self._at(frame, index, "before")
-            self._stop_before(frame, index)
 
     def _at(self, frame: Frame, index: int, phase: Phase) -> None:
         frame.position, frame.phase = index, phase
@@ -150,6 +168,7 @@ class DebugThread:
         if self.debugger.ended:
             return
         self.stop_count = self.debugger.next_stop()
+        self._resuming = False
         self.stop = stop
         self.debugger.listener.stopped(self, stop)
         self._work_until_resumed()
@@ -193,6 +212,7 @@ class DebugThread:
                 plan.arm()
             self.plan = plan
 
+        self._resuming = True
         self._work.put(prepare)
         self._work.put(None)
 

@@ -17,10 +17,10 @@ from torch.fx.graph import CodeGen
 from fxdap.engine.codegen import SEGMENT_LENGTH
 from fxdap.engine.debugger import Debugger
 from fxdap.engine.frame import Frame
-from fxdap.engine.program import Program
+from fxdap.engine.program import RELEASED, Program
 from fxdap.engine.thread import run_in
 from fxdap.graphs.naming import graph_title
-from fxdap.graphs.origin import is_ghost, started_by_user
+from fxdap.graphs.origin import is_ghost, is_users_class, started_by_user
 from fxdap.graphs.patches import Patches
 
 
@@ -31,29 +31,57 @@ class InterpreterFrame(Frame):
         thread = debugger.current_thread()
         super().__init__(program, thread, thread.top)
         self.interpreter = self._user = interpreter
+        self.registers = [RELEASED] * len(program)
         self._running: Node | None = None
+        self._ran: int | None = None
+        self._env: Any = None
 
     def node_run(self, node: Node, original: Callable[[Interpreter, Node], Any]) -> Any:
         """Run one node by the user's `run_node`; a `super().run_node` in it passes through."""
         index = self.program.index.get(node)
         if index is None or self._running is node:
             return original(self._user, node)
-        if self.flags[index]:
-            self.thread.arrive(self, index)
+        if getattr(self._user, "env", None) is not self._env:
+            self._take_env()
+        self._arrive(index)
         outer, self._running = self._running, node
         self.position, self.phase = index, "before"
         try:
             value = self.registers[index] = original(self._user, node)
         except Exception as error:
             self.position = index
+            self._take_env()
             self.thread.raised(self, error)
             raise
         finally:
             self._running = outer
         self._retain(index)
-        if self.flags[index + 1] and index + 1 == len(self.program):
-            self.thread.arrive(self, index + 1)
+        self._ran = index
+        if index + 1 == len(self.program):
+            self._finish_last()
         return value
+
+    def _arrive(self, index: int) -> None:
+        """Stop after the node that ran last or before this one; nodes between were skipped."""
+        self._finish_last()
+        plan = self.thread.plan
+        if self.flags[index] or (plan is not None and plan.reached(self, index)):
+            self._take_env()
+            self.thread.arrive_before(self, index)
+
+    def _finish_last(self) -> None:
+        index, self._ran = self._ran, None
+        if index is not None and self.flags[index + 1]:
+            self._take_env()
+            self.thread.arrive_after(self, index)
+
+    def _take_env(self) -> None:
+        """The interpreter's own env has values that no `run_node` gave, such as `initial_env`."""
+        self._env = getattr(self._user, "env", None)
+        for node, value in self._env.items() if isinstance(self._env, dict) else ():
+            index = self.program.index.get(node)
+            if index is not None:
+                self.registers[index] = value
 
     def _retain(self, index: int) -> None:
         """Keep or let go of values as generated code does, a segment's length at a time."""
@@ -137,7 +165,8 @@ class InterpreterRuns:
         frames = thread.frames if thread is not None else []
         if any(f.interpreter is interpreter for f in frames) or is_ghost(args):
             return None
-        if self._debugger.options.just_my_code and not frames and not started_by_user(3):
+        mine = is_users_class(type(interpreter)) or started_by_user(3)
+        if self._debugger.options.just_my_code and not frames and not mine:
             return None
         graph = interpreter.graph
         self._check_surplus(graph, args)

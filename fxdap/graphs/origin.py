@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
-from torch.fx import Proxy
+from torch.fx import Interpreter, Proxy
 
 _TORCH = os.path.join(os.path.dirname(torch.__file__), "")
 _PASS_THROUGH = (
@@ -16,6 +16,7 @@ _PASS_THROUGH = (
     os.path.join(_TORCH, "fx", "graph_module.py"),
     os.path.join(_TORCH, "utils", "_contextlib.py"),
 )
+_BOXED_RUN = Interpreter.boxed_run.__code__
 _OWN = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
 
 
@@ -32,6 +33,11 @@ def is_ghost(args: Iterable[Any]) -> bool:
     return any(isinstance(value, (FakeTensor, Proxy)) for value in args)
 
 
+def is_users_class(cls: type) -> bool:
+    """Whether a class is not torch's own: a pass of the user's is theirs whoever starts it."""
+    return cls.__module__.partition(".")[0] != "torch"
+
+
 def started_by_user(depth: int = 2) -> bool:
     """Whether the Python code that started the run is not torch's own.
 
@@ -40,7 +46,7 @@ def started_by_user(depth: int = 2) -> bool:
     frame: FrameType | None = sys._getframe(depth)
     while frame is not None:
         file = frame.f_code.co_filename
-        if not file.startswith((*_PASS_THROUGH, _OWN)):
+        if frame.f_code is not _BOXED_RUN and not file.startswith((*_PASS_THROUGH, _OWN)):
             return not file.startswith(_TORCH)
         frame = frame.f_back
     return True

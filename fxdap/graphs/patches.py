@@ -9,21 +9,23 @@ class Patches:
     """Remembers what was replaced. `undo` restores every original object, newest first."""
 
     def __init__(self) -> None:
-        self._undone: list[tuple[type, str, Any]] = []
+        self._undone: list[tuple[type, str, Any, Any]] = []
 
     def set(self, owner: type, name: str, value: Any) -> None:
         """Replace `owner.name`, which must be defined on `owner` itself."""
-        self._undone.append((owner, name, owner.__dict__.get(name, _ABSENT)))
+        self._undone.append((owner, name, owner.__dict__.get(name, _ABSENT), value))
         setattr(owner, name, value)
 
     def is_set(self, owner: type, name: str) -> bool:
         """Whether `owner.name` is replaced now."""
-        return any(o is owner and n == name for o, n, _ in self._undone)
+        return any(o is owner and n == name for o, n, _, _ in self._undone)
 
     def undo(self) -> None:
-        """Restore everything."""
+        """Restore everything but what the user has replaced since."""
         while self._undone:
-            owner, name, original = self._undone.pop()
+            owner, name, original, value = self._undone.pop()
+            if owner.__dict__.get(name) is not value:
+                continue
             if original is _ABSENT:
                 delattr(owner, name)
             else:
