@@ -12,6 +12,7 @@ from fxdap.engine.frame import Frame, ValueUnavailableError
 from fxdap.engine.names import Names, evaluate, execute_statements
 from fxdap.server.clipboard import clipboard_text
 from fxdap.server.registry import When, serves
+from fxdap.server.source_hover import is_pure, node_assigned
 from fxdap.server.variables_tree import ValueBranch
 from fxdap.wire.errors import RequestError
 from fxdap.wire.messages import (
@@ -41,13 +42,40 @@ def evaluate_(session: Session, arguments: EvaluateArguments) -> Struct:
     text = arguments.expression.strip().removeprefix("%")
     if arguments.context == "repl" and not _is_expression(text):
         return _run_statements(session, frame, arguments.expression)
+    if arguments.context == "hover":
+        return _hover(session, frame, text, arguments)
     value = _value(session, frame, text)
     if arguments.context == "clipboard":
         return EvaluateResponseBody(result=clipboard_text(value), variables_reference=0)
+    return _shown(session, frame, value, text, arguments.context)
+
+
+def _hover(session: Session, frame: Frame, text: str, arguments: EvaluateArguments) -> Struct:
+    """Only what runs no code; in Python source also the node that the hovered name got."""
+    if not is_pure(text):
+        raise RequestError("a hover evaluates names, attributes and items only")
+    try:
+        value = _value(session, frame, text)
+    except RequestError:
+        path = arguments.source.path if arguments.source is not None else None
+        if path is None or arguments.line is None:
+            raise
+        column = arguments.column or 1
+        index = node_assigned(frame, text, path, arguments.line, column)
+        if index is None:
+            raise
+        text = frame.program.nodes[index].name
+        value = frame.value(index)
+    return _shown(session, frame, value, text, "hover")
+
+
+def _shown(
+    session: Session, frame: Frame, value: Any, text: str, context: str | None
+) -> EvaluateResponseBody:
     row = session.presenter.row(value)
     reference = 0
     if row.named or row.indexed:
-        key = ("evaluate", text, arguments.context)
+        key = ("evaluate", text, context)
         reference = session.variables.add(key, frame.thread.id, ValueBranch(value, text))
     return EvaluateResponseBody(
         result=row.text,
