@@ -12,9 +12,10 @@ from fxdap.wire.log import WireLog
 
 
 class Host:
-    """Accepts one client at a time and gives each a session.
+    """Gives each client a session; one at a time may attach.
 
-    One daemon thread accepts. A client that leaves frees the place for the next.
+    One daemon thread accepts. A client that leaves frees the place for the next. `_lock` guards
+    who is attached.
     """
 
     def __init__(self, host: str, port: int, token: str) -> None:
@@ -22,6 +23,8 @@ class Host:
         self.address: tuple[str, int] = self._socket.getsockname()[:2]
         self.token = token
         self.session: Session | None = None
+        self._owner: Session | None = None
+        self._lock = threading.Lock()
         self._attached = threading.Event()
         threading.Thread(target=self._accept, name="fxdap-listener", daemon=True).start()
 
@@ -35,9 +38,6 @@ class Host:
                 sock, _ = self._socket.accept()
             except OSError:
                 return
-            if self.session is not None and self.session.attached:
-                sock.close()
-                continue
             self._begin(sock)
 
     def _begin(self, sock: socket.socket) -> None:
@@ -47,8 +47,15 @@ class Host:
         session = Session(connection, on_end=lambda: self._left(session))
         session.token = self.token
         session.exit_process = os._exit
+        session.claim = lambda: self._claim(session)
         session.on_attached = lambda: self._opened(session)
+        session.on_detached = lambda: self._detached(session)
         session.start()
+
+    def _claim(self, session: Session) -> bool:
+        with self._lock:
+            self._owner = self._owner or session
+            return self._owner is session
 
     def _opened(self, session: Session) -> None:
         self.session = session
@@ -56,6 +63,10 @@ class Host:
 
     def _left(self, session: Session) -> None:
         session.end()
-        if self.session is session:
-            self.session = None
-            self._attached.clear()
+        session.connection.close()
+
+    def _detached(self, session: Session) -> None:
+        with self._lock:
+            if self._owner is session:
+                self._owner = self.session = None
+                self._attached.clear()

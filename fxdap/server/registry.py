@@ -1,7 +1,8 @@
 """Which requests are served, when, and which capabilities they bring.
 
-The table of request x state: `ALWAYS` is served in every state; `READY` once launch or attach
-was accepted; `STOPPED` needs the thread that the arguments name (by threadId, frameId or
+The table of request x state: `ANYONE` is served in every state; `ALWAYS` too, except that a
+process that listens serves it only to a client that has shown the token; `READY` once launch or
+attach was accepted; `STOPPED` needs the thread that the arguments name (by threadId, frameId or
 variablesReference) to be stopped, and is answered with `notStopped` otherwise. `on_thread`
 handlers run on that stopped thread, since they read tensors or run code; `deferred` ones are
 given the request and answer it later; all others run on the server thread and never block.
@@ -27,6 +28,7 @@ Handler = Callable[["Session", Any], Struct | None]
 class When(Enum):
     """The states in which a request is served."""
 
+    ANYONE = "always, to clients without a token too"
     ALWAYS = "always"
     READY = "after launch or attach"
     STOPPED = "while the thread is stopped"

@@ -49,16 +49,20 @@ class Runner:
             target = self._load(configuration) if configuration.graph else None
             self._check_files(configuration)
         except (RequestError, TargetError) as error:
-            session.connection.fail(request, RequestError(str(error), show_user=True))
+            self._refuse(request, str(error))
             return None
         except (Exception, SystemExit) as error:
             sys.stderr.write(user_traceback(error))
             text = f"loading {configuration.graph!r} raised {type(error).__name__}: {error}"
-            session.connection.fail(request, RequestError(text, show_user=True))
+            self._refuse(request, text)
             return None
         for warning in warnings:
             session.events.say(warning)
         return configuration, target
+
+    def _refuse(self, request: Request, reason: str) -> None:
+        self._session.launching = False
+        self._session.connection.fail(request, RequestError(reason, show_user=True))
 
     def _load(self, configuration: LaunchConfiguration) -> Target:
         assert configuration.graph is not None

@@ -49,6 +49,7 @@ class Session:
         self.client = InitializeRequestArguments(adapter_id="fxdap")
         self.launched: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
         self.initialized = False
+        self.launching = False
         self.configured = threading.Event()
         self.ready = False
         self.token: str | None = None
@@ -59,7 +60,9 @@ class Session:
         self.presenter = Presenter(self)
         self.scratch: dict[str, Any] = {}
         self.exit_process: Callable[[int], None] = lambda code: None
+        self.claim: Callable[[], bool] = lambda: True
         self.on_attached: Callable[[], None] = lambda: None
+        self.on_detached: Callable[[], None] = lambda: None
         self._unanswered: Request | None = None
         self._on_end = on_end
         self._queue: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
@@ -104,7 +107,11 @@ class Session:
             self.connection.fail(request, self._internal(error))
 
     def _check_state(self, served: Served) -> None:
-        if served.when is not When.ALWAYS and not self.ready:
+        if self.ready or served.when is When.ANYONE:
+            return
+        if self.token is not None:
+            raise RequestError(f"{served.command!r} is not served before 'attach' with the token")
+        if served.when is not When.ALWAYS:
             raise RequestError(
                 f"{served.command!r} comes too early: send launch or attach and wait for "
                 f"the 'initialized' event first"
@@ -114,7 +121,6 @@ class Session:
         if served.when is When.STOPPED:
             thread = self.stopped_thread(arguments)
             if served.on_thread:
-                self._running[request.seq] = thread
                 thread.post(lambda: self._run_on_thread(request, served, arguments))
                 return
         self._answer(request, served, arguments)
@@ -130,22 +136,32 @@ class Session:
 
     def _run_on_thread(self, request: Request, served: Served, arguments: Any) -> None:
         """Runs on the user's stopped thread; nothing may escape but the end of the process."""
+        result = self._result(request, served, arguments)
+        if isinstance(result, RequestError):
+            self.connection.fail(request, result)
+        else:
+            self.connection.respond(request, result)
+
+    def _result(
+        self, request: Request, served: Served, arguments: Any
+    ) -> Struct | RequestError | None:
+        """Outside of this no interrupt can come: `cancel` interrupts only what is in `_running`."""
         try:
             if self._is_cancelled(request.seq):
                 raise RequestError.cancelled()
-            body = served.handler(self, arguments)
             with self._lock:
-                self._running.pop(request.seq, None)
-            self.connection.respond(request, body)
+                self._running[request.seq] = self.debugger.current_thread()
+            try:
+                return served.handler(self, arguments)
+            finally:
+                with self._lock:
+                    self._running.pop(request.seq, None)
         except RequestError as error:
-            self.connection.fail(request, error)
+            return error
         except KeyboardInterrupt:
-            self.connection.fail(request, RequestError.cancelled())
+            return RequestError.cancelled()
         except BaseException as error:
-            self.connection.fail(request, self._internal(error))
-        finally:
-            with self._lock:
-                self._running.pop(request.seq, None)
+            return self._internal(error)
 
     def _internal(self, error: BaseException) -> RequestError:
         text = "".join(traceback.format_exception(error))
@@ -178,7 +194,7 @@ class Session:
     def stopped_thread(self, arguments: Struct) -> DebugThread:
         """The stopped thread that a request's arguments name; RequestError if there is none."""
         thread = self._named_thread(arguments)
-        if thread is None or thread.stop is None:
+        if thread is None or not thread.is_stopped:
             raise RequestError.not_stopped()
         return thread
 
@@ -199,7 +215,7 @@ class Session:
 
     def last_stopped(self) -> DebugThread | None:
         """The thread that stopped last, for requests that name none."""
-        stopped = [t for t in self.debugger.threads() if t.stop is not None]
+        stopped = [t for t in self.debugger.threads() if t.is_stopped]
         return max(stopped, key=lambda t: t.stop_count, default=None)
 
     def frame_view(self, frame_id: int) -> FrameView:
@@ -262,7 +278,6 @@ class Session:
         """The client disconnects: end the process, or leave it running without a debugger."""
         if terminate:
             self.exit_process(0)
-        self.end()
         self.connection.close()
 
     def finish(self) -> None:
@@ -275,3 +290,4 @@ class Session:
         self.debugger.end()
         self.presenter.clear()
         self.scratch.clear()
+        self.on_detached()

@@ -42,7 +42,9 @@ def connect(environment: dict[str, str], sample_models: Path) -> Iterator[Connec
 
 
 @pytest.fixture
-def dialogue(transport: str, connect: Connect, environment: dict[str, str], sample_models: Path) -> Iterator[Dialogue]:
+def dialogue(
+    transport: str, connect: Connect, environment: dict[str, str], sample_models: Path
+) -> Iterator[Dialogue]:
     """One dialogue, over each transport."""
     if transport == "stdio":
         yield connect()

@@ -9,9 +9,10 @@ from typing import Any
 
 import jsonschema
 import msgspec
+import pytest
 
 from fxdap.wire import envelope
-from fxdap.wire.client import DapClient
+from fxdap.wire.client import DapClient, RequestFailed
 from fxdap.wire.envelope import Event, Message, Request, Response
 from fxdap.wire.messages import (
     Breakpoint,
@@ -58,6 +59,18 @@ class Dialogue:
         """configurationDone, and the launch is answered."""
         self.client.request("configurationDone")
         self.client.wait_response(seq, timeout=PATIENCE)
+
+    def attach(self, **configuration: Any) -> None:
+        """Attach to a process that listens, with no breakpoints."""
+        seq = self.client.send("attach", {"token": "secret", **configuration})
+        self.client.wait_event("initialized", timeout=PATIENCE)
+        self.run(seq)
+
+    def refused(self, command: str, arguments: Any = None) -> str:
+        """Send a request that must be answered with an error; returns the error's text."""
+        with pytest.raises(RequestFailed) as failure:
+            self.client.request(command, arguments, timeout=PATIENCE)
+        return failure.value.message
 
     def launch(self, *selectors: str, **configuration: Any) -> None:
         """Launch with function breakpoints and nothing else."""

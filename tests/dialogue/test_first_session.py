@@ -22,7 +22,9 @@ def test_shows_arguments_env_stack_and_watch_at_a_breakpoint(dialogue: Dialogue)
     dialogue.launch("aten.relu", graph="mlp.py:MLP", stopOnEntry=False)
     stop = dialogue.stopped("function breakpoint", "relu")
     assert len(stop.hit_breakpoint_ids or []) == 1
-    names = [(f.name, f.line, f.source and Path(f.source.path or "").name) for f in dialogue.stack()]
+    names = [
+        (f.name, f.line, f.source and Path(f.source.path or "").name) for f in dialogue.stack()
+    ]
     assert names[0][0] == "%relu  aten.relu.default"
     assert names[0][2] == "MLP.fxgraph"
     assert names[1] == ("MLP", 16, "mlp.py")
@@ -43,7 +45,8 @@ def test_the_listing_line_of_the_top_frame_names_the_node(dialogue: Dialogue) ->
     dialogue.launch("aten.relu", graph="mlp.py:MLP", stopOnEntry=False)
     dialogue.stopped("function breakpoint")
     top = dialogue.stack(levels=1)[0]
-    assert top.source is not None and top.source.path is not None
+    assert top.source is not None
+    assert top.source.path is not None
     line = Path(top.source.path).read_text().splitlines()[top.line - 1]
     assert line.strip() == "%relu: f32[2, 16] = aten.relu.default(%linear)"
     dialogue.go("continue")

@@ -30,9 +30,7 @@ if TYPE_CHECKING:
 def continue_(session: Session, arguments: ContinueArguments) -> Struct:
     """Let the thread run on; other stopped threads stay stopped."""
     _resume(session, arguments, None)
-    others = any(
-        t.stop is not None and t.id != arguments.thread_id for t in session.debugger.threads()
-    )
+    others = any(t.is_stopped and t.id != arguments.thread_id for t in session.debugger.threads())
     return ContinueResponseBody(all_threads_continued=not others)
 
 
@@ -79,7 +77,7 @@ def pause(session: Session, arguments: PauseArguments) -> None:
         session.debugger.expect_entry(True)
         session.after_response(lambda: session.events.say(_WAITING))
         return
-    if thread.stop is None:
+    if not thread.is_stopped:
         if not thread.frames:
             session.after_response(lambda: session.events.say(_WAITING))
         thread.pause()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fxdap.server.session import Session
 
 
-@serves("initialize", When.ALWAYS)
+@serves("initialize", When.ANYONE)
 def initialize(session: Session, arguments: InitializeRequestArguments) -> Struct:
     """Answer with what the registered handlers offer."""
     if session.initialized:
@@ -34,20 +34,25 @@ def initialize(session: Session, arguments: InitializeRequestArguments) -> Struc
     return capabilities()
 
 
-@serves("launch", When.ALWAYS, deferred=True)
+@serves("launch", When.ANYONE, deferred=True)
 def launch(session: Session, request: Request) -> None:
     """Hand the request to the main thread, which loads and runs the program and answers."""
-    if session.ready or session.attached:
+    if session.token is not None:
+        raise RequestError("launch: this process runs already; attach to it")
+    if session.launching:
         raise RequestError("launch: this process is being debugged already")
+    session.launching = True
     session.launched.put(request)
 
 
-@serves("attach", When.ALWAYS, deferred=True)
+@serves("attach", When.ANYONE, deferred=True)
 def attach(session: Session, request: Request) -> None:
     """Begin to debug this process; answered when the client has set its breakpoints."""
-    if session.ready:
+    if session.ready or session.token is None:
         raise RequestError("attach: this process is being debugged already")
     accept_attach(session, request.arguments)
+    if not session.claim():
+        raise RequestError("attach: another client is attached to this process", show_user=True)
     session.begin_attached(request)
 
 
@@ -60,12 +65,14 @@ def configuration_done(session: Session, arguments: ConfigurationDoneArguments) 
     session.after_response(session.configure)
 
 
-@serves("disconnect", When.ALWAYS, offers=Capabilities(support_terminate_debuggee=True))
+@serves("disconnect", When.ANYONE, offers=Capabilities(support_terminate_debuggee=True))
 def disconnect(session: Session, arguments: DisconnectArguments) -> None:
     """Leave the program running (attach) or end it (launch), as the client asks."""
-    terminate_it = arguments.terminate_debuggee
-    if terminate_it is None:
-        terminate_it = not session.attached
+    launched = session.token is None
+    wanted = arguments.terminate_debuggee
+    terminate_it = launched if wanted is None else wanted and (launched or session.attached)
+    if not terminate_it:
+        session.end()
     session.after_response(lambda: session.leave(terminate_it))
 
 
