@@ -5,13 +5,14 @@ from collections.abc import Callable
 from typing import Protocol
 
 from msgspec import Raw, Struct
+from msgspec.structs import replace
 
 from fxdap.adapter.exits import Exit, ended
 from fxdap.wire.connection import Connection
 from fxdap.wire.dispatch import decode_body
-from fxdap.wire.envelope import Event, Request, Response
+from fxdap.wire.envelope import Event, Request, Response, payload
 from fxdap.wire.errors import RequestError
-from fxdap.wire.messages import StoppedEventBody
+from fxdap.wire.messages import ProgressStartEventBody, StoppedEventBody
 
 _RESUMING = {
     "continue",
@@ -158,11 +159,6 @@ class Debuggee:
                 return seq
         return None
 
-    def client_seq_of(self, seq: int) -> int | None:
-        """The client's number of a request that the debuggee knows as `seq`."""
-        request = self._unanswered.get(seq)
-        return request.seq if isinstance(request, Request) else None
-
     def kill(self) -> None:
         """End the process, or let go of it if it is not ours."""
         if self._origin is not None:
@@ -207,7 +203,16 @@ class Debuggee:
             self._last_stop = event
             if self._origin is not None:
                 self._origin.drain()
+        elif event.event == "progressStart":
+            event = self._renumbered(event)
         self._owner.on_event(self, event)
+
+    def _renumbered(self, event: Event) -> Event:
+        """A progressStart whose requestId is the client's own number."""
+        body = decode_body(ProgressStartEventBody, event.body)
+        request = self._unanswered.get(body.request_id or 0)
+        client_seq = request.seq if isinstance(request, Request) else None
+        return replace(event, body=payload(replace(body, request_id=client_seq)))
 
     def _after_loss(self) -> None:
         if not self.owned:

@@ -4,30 +4,26 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from msgspec import Raw, Struct
+from msgspec import Raw
 from msgspec.json import encode
 from msgspec.structs import replace
 
 from fxdap.adapter.client import Client
+from fxdap.adapter.empty import EMPTY
 from fxdap.adapter.exits import Exit, crash_report
 from fxdap.adapter.replay import REMEMBERED, ReplayLog
 from fxdap.adapter.states import GONE, Action, State, action
 from fxdap.wire.connection import Connection
 from fxdap.wire.dispatch import decode_arguments, decode_as, decode_body, request_spec
-from fxdap.wire.envelope import Event, Request, Response, payload
+from fxdap.wire.envelope import Event, Request, Response
 from fxdap.wire.errors import RequestError
 from fxdap.wire.messages import (
-    BreakpointLocationsResponseBody,
     CancelArguments,
     ConfigurationDoneArguments,
-    DataBreakpointInfoResponseBody,
     DisconnectArguments,
     InitializeRequestArguments,
-    LoadedSourcesResponseBody,
-    ProgressStartEventBody,
     RestartArguments,
     SetBreakpointsResponseBody,
-    ThreadsResponseBody,
 )
 from fxdap.wire.offer import CAPABILITIES
 
@@ -35,20 +31,8 @@ if TYPE_CHECKING:
     from fxdap.adapter.debuggee import Debuggee
     from fxdap.adapter.start import LaunchPlan
 
-_ANSWER_S = 0.08  # for the debuggee to take leave, before the client is answered without it
 _DEATH_S = 1.0  # for a killed process to be gone
-_STUCK_S = 2.0  # for the debuggee to answer `terminate`, before it counts as stuck
-
 _LINGER_S = 5.0  # for a client to disconnect after the end, before the adapter ends by itself
-
-_EMPTY: dict[str, Struct] = {
-    "threads": ThreadsResponseBody(threads=[]),
-    "loadedSources": LoadedSourcesResponseBody(sources=[]),
-    "breakpointLocations": BreakpointLocationsResponseBody(breakpoints=[]),
-    "dataBreakpointInfo": DataBreakpointInfoResponseBody(
-        data_id=None, description="no graph is being debugged yet"
-    ),
-}
 
 
 class _Attempt(NamedTuple):
@@ -63,7 +47,7 @@ class Session:
     """Serves what `states` gives the adapter to serve, and relays the rest.
 
     Threads: the *client* thread runs `run`: it reads the client and blocks only to take leave
-    (`_ANSWER_S`, then `_DEATH_S`). *Debuggee* threads and *watchers* call the `on_...` methods;
+    (see `farewell`). *Debuggee* threads and *watchers* call the `on_...` methods;
     a *restart* thread waits for the old process to be gone before it starts the new one.
     `_lock` guards state, debuggee and attempt; nothing is sent or waited for while it is held.
     """
@@ -123,9 +107,7 @@ class Session:
         if event.event == "initialized" and self._attempt is not None:
             self._configure(debuggee)
             return
-        if event.event == "progressStart":
-            event = _renumbered(event, debuggee)
-        elif event.event == "terminated":
+        if event.event == "terminated":
             self._said_terminated = True
         self._client.tell(event)
 
@@ -164,7 +146,7 @@ class Session:
                 decode_arguments(request)
                 if isinstance(verdict, str):
                     raise RequestError(verdict)
-                self._client.respond(request, _EMPTY[request.command])
+                self._client.respond(request, EMPTY[request.command])
         except RequestError as error:
             self._client.fail(request, error)
         except Exception as error:
@@ -225,6 +207,8 @@ class Session:
         ).start()
 
     def _serve_terminate(self, request: Request) -> None:
+        from fxdap.adapter.farewell import ask_to_end
+
         self._terminating = True
         debuggee = self._debuggee
         if debuggee is None:
@@ -233,16 +217,19 @@ class Session:
             self._client.respond(request)
             debuggee.kill()
         else:
-            self._ask_to_end(debuggee, request)
+            ask_to_end(self._client, debuggee, request)
 
     def _serve_disconnect(self, request: Request) -> None:
+        from fxdap.adapter.farewell import take_leave
+
         wish = decode_as(request, DisconnectArguments).terminate_debuggee
         debuggee = self._close()
         if debuggee is None:
             self._client.respond(request)
             self._client.connection.finish_sending()
         else:
-            self._take_leave(debuggee, request, debuggee.owned if wish is None else wish)
+            terminate = debuggee.owned if wish is None else wish
+            take_leave(self._client, debuggee, request, terminate)
         self._on_finished()
 
     def _serve_cancel(self, request: Request) -> None:
@@ -351,40 +338,6 @@ class Session:
         for each in decode_body(SetBreakpointsResponseBody, answer.body).breakpoints or []:
             self._client.tell_changed(each)
 
-    def _ask_to_end(self, debuggee: "Debuggee", request: Request) -> None:
-        def stuck() -> None:
-            self._client.say("the process does not react, so it is killed")
-            debuggee.kill()
-
-        watchdog = threading.Timer(_STUCK_S, stuck)
-        watchdog.daemon = True
-
-        def answered(answer: Response | None) -> None:
-            watchdog.cancel()
-            if answer is None:
-                self._client.respond(request)
-            else:
-                self._client.forward(answer, request_seq=request.seq)
-
-        if debuggee.owned:
-            watchdog.start()
-        debuggee.ask("terminate", request.arguments, answered)
-
-    def _take_leave(self, debuggee: "Debuggee", request: Request, terminate: bool) -> None:
-        answered = threading.Event()
-        if debuggee.ready:
-            wish = DisconnectArguments(terminate_debuggee=terminate)
-            debuggee.ask("disconnect", wish, lambda _: answered.set())
-            answered.wait(_ANSWER_S)
-        debuggee.abandon("the session is disconnected")
-        self._client.respond(request)
-        self._client.connection.finish_sending()
-        if debuggee.owned and not terminate and debuggee.ready:
-            debuggee.finished.wait()  # somebody must go on reading what it prints
-            return
-        debuggee.kill()
-        debuggee.finished.wait(_DEATH_S)
-
     def _close(self) -> "Debuggee | None":
         """Enter the last state; gives the debuggee to get rid of, only once."""
         with self._lock:
@@ -420,12 +373,3 @@ class Session:
                 self._client.forward(answer, request_seq=request.seq)
 
         return answered
-
-
-def _renumbered(event: Event, debuggee: "Debuggee") -> Event:
-    """A progressStart whose requestId is the client's own number."""
-    body = decode_body(ProgressStartEventBody, event.body)
-    if body.request_id is None:
-        return event
-    client_seq = debuggee.client_seq_of(body.request_id)
-    return replace(event, body=payload(replace(body, request_id=client_seq)))

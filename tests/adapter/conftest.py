@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -155,13 +156,24 @@ def started(client: DapClient, tmp_path: Path) -> Started:
     return Started(client, tmp_path)
 
 
+def freeze(pid: int) -> None:
+    """Stop a process with all its threads, as if it hung."""
+    os.kill(pid, signal.SIGSTOP)
+    tasks = Path(f"/proc/{pid}/task")
+    while any(_state(task / "stat") != "T" for task in tasks.iterdir()):
+        time.sleep(0.01)
+
+
+def _state(stat: Path) -> str:
+    return stat.read_text().rpartition(")")[2].split()[0]
+
+
 def is_alive(pid: int) -> bool:
     """Whether a process exists and is no zombie."""
     try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
+        return _state(Path(f"/proc/{pid}/stat")) != "Z"
     except (FileNotFoundError, ProcessLookupError):
         return False
-    return stat.rpartition(")")[2].split()[0] != "Z"
 
 
 def wait_gone(*pids: int, within: float = 1.0) -> None:

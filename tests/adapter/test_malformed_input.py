@@ -120,5 +120,5 @@ def test_questions_before_launch_get_an_empty_answer_at_once(raw_peer: RawPeer) 
     assert bytes(raw_peer.ask(3, "threads").body) == b'{"threads":[]}'
     assert bytes(raw_peer.ask(4, "loadedSources").body) == b'{"sources":[]}'
     info = msgspec.json.decode(raw_peer.ask(5, "dataBreakpointInfo", {"name": "x"}).body)
-    assert info == {"dataId": None, "description": "no graph is being debugged yet"}
+    assert info == {"dataId": None, "description": "no graph is being debugged"}
     assert raw_peer.ask(6, "cancel", {"requestId": 4}).success is True
