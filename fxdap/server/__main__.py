@@ -3,6 +3,7 @@
 import os
 import socket
 import sys
+import threading
 
 from msgspec import Struct
 
@@ -42,8 +43,16 @@ def _debug(connection: Connection) -> int:
     session.exit_process = os._exit
     session.start()
     code = Runner(session).main()
+    _await_threads()
     session.finish()
     return code
+
+
+def _await_threads() -> None:
+    """The user's other threads may still run graphs; the interpreter waits for them too."""
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and not thread.daemon:
+            thread.join()
 
 
 def _die_with_parent() -> None:

@@ -51,6 +51,9 @@ class Runner:
         except (RequestError, TargetError) as error:
             self._refuse(request, str(error))
             return None
+        except KeyboardInterrupt:
+            self._refuse(request, "cancelled")
+            return None
         except (Exception, SystemExit) as error:
             sys.stderr.write(user_traceback(error))
             text = f"loading {configuration.graph!r} raised {type(error).__name__}: {error}"
@@ -66,7 +69,8 @@ class Runner:
 
     def _load(self, configuration: LaunchConfiguration) -> Target:
         assert configuration.graph is not None
-        target = load_target(configuration.graph, configuration.inputs, configuration.capture)
+        with self._session.progress.show(f"Capturing {configuration.graph}"):
+            target = load_target(configuration.graph, configuration.inputs, configuration.capture)
         target.require_inputs()
         self._session.events.say(
             f"{target.name}: {len(target.module.graph.nodes)} nodes, captured by {target.how}"

@@ -19,6 +19,7 @@ from fxdap.server.events import Events
 from fxdap.server.handlers.breakpoints import selector_entries
 from fxdap.server.handles import FrameView, Handles
 from fxdap.server.present import Presenter
+from fxdap.server.progress import Progress
 from fxdap.server.registry import HANDLERS, Served, When, offer
 from fxdap.server.variables_tree import Branch
 from fxdap.wire.connection import Connection
@@ -58,6 +59,7 @@ class Session:
         self.frames: Handles[FrameView] = Handles(stable=False)
         self.variables: Handles[Branch] = Handles(stable=True)
         self.presenter = Presenter(self)
+        self.progress = Progress(connection)
         self.scratch: dict[str, Any] = {}
         self.exit_process: Callable[[int], None] = lambda code: None
         self.claim: Callable[[], bool] = lambda: True
@@ -174,6 +176,8 @@ class Session:
         try:
             arguments = decode_arguments(request)
             assert isinstance(arguments, CancelArguments)
+            if arguments.progress_id is not None:
+                self.progress.cancel(arguments.progress_id)
             if arguments.request_id is not None:
                 with self._lock:
                     self._cancelled.add(arguments.request_id)

@@ -7,6 +7,7 @@ from msgspec.json import decode
 
 from fxdap.wire.envelope import Request
 from fxdap.wire.errors import RequestError
+from fxdap.wire.extras import EXTRAS
 from fxdap.wire.messages import REQUESTS, REVERSE_REQUESTS, RequestSpec
 
 Payload = TypeVar("Payload", bound=Struct)
@@ -20,8 +21,8 @@ class NoArguments(Struct, frozen=True):
 
 
 def request_spec(command: str) -> RequestSpec | None:
-    """The types of a command's payloads; None where the protocol has no such command."""
-    return REQUESTS.get(command) or REVERSE_REQUESTS.get(command)
+    """The types of a command's payloads; None for a command of neither the protocol nor ours."""
+    return REQUESTS.get(command) or REVERSE_REQUESTS.get(command) or EXTRAS.get(command)
 
 
 def decode_arguments(request: Request) -> Struct:

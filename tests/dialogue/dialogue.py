@@ -14,6 +14,7 @@ import pytest
 from fxdap.wire import envelope
 from fxdap.wire.client import DapClient, RequestFailed
 from fxdap.wire.envelope import Event, Message, Request, Response
+from fxdap.wire.extras import EXTRAS
 from fxdap.wire.messages import (
     Breakpoint,
     ExceptionInfoResponseBody,
@@ -164,6 +165,8 @@ def _definitions(message: Message) -> list[str]:
             return [f"{event[0].upper()}{event[1:]}Event"]
         case Response(success=False):
             return ["ErrorResponse"]
+        case Response(command=command) if command in EXTRAS:
+            return ["Response"]
         case Response(command=command):
             return [f"{command[0].upper()}{command[1:]}Response"]
         case Request(command=command):

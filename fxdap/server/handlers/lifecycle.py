@@ -31,6 +31,7 @@ def initialize(session: Session, arguments: InitializeRequestArguments) -> Struc
         raise RequestError("initialize was sent before; a session is initialized once")
     session.initialized = True
     session.client = arguments
+    session.progress.shown = bool(arguments.supports_progress_reporting)
     return capabilities()
 
 

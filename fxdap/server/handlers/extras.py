@@ -1,0 +1,54 @@
+"""fxdapPosition and fxdapMatch: what an editor shows beside DAP."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from fxdap.engine.locations import SelectorLocation
+from fxdap.engine.selectors import SelectorError, parse_selector
+from fxdap.server.registry import When, serves
+from fxdap.view.node_text import node_line
+from fxdap.wire.errors import RequestError
+from fxdap.wire.extras import (
+    MatchArguments,
+    MatchResponseBody,
+    PositionArguments,
+    PositionResponseBody,
+)
+
+if TYPE_CHECKING:
+    from fxdap.server.session import Session
+
+SHOWN = 20
+
+
+@serves("fxdapPosition", When.STOPPED)
+def position(session: Session, arguments: PositionArguments) -> Struct:
+    """The innermost graph and how far it is."""
+    frame = session.stopped_thread(arguments).top
+    if frame is None:
+        raise RequestError.not_stopped()
+    program = frame.program
+    return PositionResponseBody(
+        graph=f"{program.name}/{program.path}" if program.path else program.name,
+        node=frame.node.name,
+        position=frame.position + 1,
+        count=len(program),
+    )
+
+
+@serves("fxdapMatch")
+def match(session: Session, arguments: MatchArguments) -> Struct:
+    """Try a selector, as it is being typed."""
+    try:
+        selector = parse_selector(arguments.selector)
+    except SelectorError as error:
+        return MatchResponseBody(count=0, message=str(error))
+    programs = session.debugger.programs()
+    _, message = SelectorLocation(selector).describe(programs)
+    found = [(p, i) for p in programs for i in selector.match(p).indices]
+    lines = [node_line(p.nodes[i]) for p, i in islice(found, SHOWN)]
+    return MatchResponseBody(count=len(found), message=message, lines=lines)

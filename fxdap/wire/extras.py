@@ -1,0 +1,43 @@
+"""Requests of our own beside the protocol's, for editors that show more than DAP can say.
+
+Any client may send them with its means for custom requests; none is needed to debug.
+"""
+
+from msgspec import Struct
+
+from fxdap.wire.messages import RequestSpec
+
+
+class PositionArguments(Struct, frozen=True, kw_only=True, rename="camel"):
+    """Where is this stopped thread?"""
+
+    thread_id: int
+
+
+class PositionResponseBody(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """The graph's name, the node's name and 1-based position, and the number of nodes."""
+
+    graph: str
+    node: str
+    position: int
+    count: int
+
+
+class MatchArguments(Struct, frozen=True, kw_only=True, rename="camel"):
+    """Which nodes of the graphs seen so far does this selector mean?"""
+
+    selector: str
+
+
+class MatchResponseBody(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """How many nodes match, a sentence about it, and the listing lines of the first of them."""
+
+    count: int
+    message: str
+    lines: list[str] = []
+
+
+EXTRAS: dict[str, RequestSpec] = {
+    "fxdapPosition": RequestSpec(PositionArguments, PositionResponseBody),
+    "fxdapMatch": RequestSpec(MatchArguments, MatchResponseBody),
+}
