@@ -21,11 +21,24 @@ SEGMENT_LENGTH = 32
 Segment = Callable[[list[Any], bytearray, Callable[[int], None], Any], None]
 
 
+class Operation(Protocol):
+    """One node as the program has recorded it."""
+
+    @property
+    def op(self) -> str: ...
+    @property
+    def target(self) -> Any: ...
+    @property
+    def args(self) -> tuple[Any, ...]: ...
+    @property
+    def kwargs(self) -> dict[str, Any]: ...
+
+
 class Layout(Protocol):
     """What the generator needs to know of a program."""
 
     @property
-    def nodes(self) -> Sequence[Node]: ...
+    def steps(self) -> Sequence[Operation]: ...
     @property
     def index(self) -> dict[Node, int]: ...
     @property
@@ -72,7 +85,7 @@ class SegmentWriter:
         return f" {'; '.join(statements)}\n"
 
     def _expression(self, index: int) -> str | None:
-        node = self._layout.nodes[index]
+        node = self._layout.steps[index]
         if node.op == "placeholder":
             return None
         if node.op == "get_attr":
@@ -89,7 +102,7 @@ class SegmentWriter:
             return self._call(method, node.args[1:], node)
         return self._call(self._path(node.target), node.args, node)
 
-    def _infix(self, node: Node) -> str | None:
+    def _infix(self, node: Operation) -> str | None:
         target: Any = node.target
         if node.kwargs or getattr(target, "__module__", None) != "_operator":
             return None
@@ -102,7 +115,7 @@ class SegmentWriter:
             return None
         return str(form.format(*arguments))
 
-    def _call(self, function: str, args: Sequence[Any], node: Node) -> str:
+    def _call(self, function: str, args: Sequence[Any], node: Operation) -> str:
         arguments = [self._argument(a) for a in args]
         keywords = {k: self._argument(v) for k, v in node.kwargs.items()}
         if all(map(_is_name, keywords)):

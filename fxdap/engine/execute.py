@@ -42,7 +42,7 @@ def fetch_attribute(module: torch.nn.Module, target: str) -> Any:
 
 def execute(program: Program, index: int, registers: list[Any]) -> Any:
     """Run node `index` and return its value; placeholders are already in their registers."""
-    node = program.nodes[index]
+    node = program.steps[index]
     if node.op == "placeholder":
         return registers[index]
     if node.op == "get_attr":

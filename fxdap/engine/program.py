@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch.fx import Graph, Node
@@ -31,6 +31,15 @@ class SegmentSize(NamedTuple):
     """Its size."""
     total: int
     """The size of all."""
+
+
+class Step(NamedTuple):
+    """What a node did when the program was made; edits of the graph wait for `recompile`."""
+
+    op: str
+    target: Any
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
 
 
 class Program:
@@ -62,7 +71,7 @@ class Program:
         self.flags = bytearray(len(self.nodes) + 1)
         self.flags_version = 0
         self.listing_file: Path | None = None
-        self._recorded = [(n, n.target, n.args, n.kwargs) for n in self.nodes]
+        self.steps = tuple(Step(n.op, n.target, n.args, n.kwargs) for n in self.nodes)
         self.segment_sizes: dict[int, SegmentSize] = {}
         self._listing: Listing | None = None
         self._segments: dict[tuple[int, bool], Segment] = {}
@@ -75,9 +84,12 @@ class Program:
     def is_current(self) -> bool:
         """Whether the graph still is what this program was made from."""
         nodes = self.graph.nodes
-        return len(nodes) == len(self._recorded) and all(
-            node is n and node.target is target and node.args is args and node.kwargs is kwargs
-            for node, (n, target, args, kwargs) in zip(nodes, self._recorded, strict=True)
+        return len(nodes) == len(self.nodes) and all(
+            node is n
+            and node.target is s.target
+            and node.args is s.args
+            and node.kwargs is s.kwargs
+            for node, n, s in zip(nodes, self.nodes, self.steps, strict=True)
         )
 
     @property

@@ -29,8 +29,8 @@ class Binder:
         values = self._values(args, kwargs)
         if self._plain:
             return values
-        if isinstance(self._codegen, _PyTreeCodeGen) and self._codegen.pytree_info is not None:
-            return self._flatten(values)
+        if type(self._codegen) is _PyTreeCodeGen and self._codegen.pytree_info is not None:
+            return self._flatten(values, self._codegen.pytree_info.orig_args)
         flat: Sequence[Any] = self._codegen.process_inputs(*values)
         return flat
 
@@ -45,12 +45,24 @@ class Binder:
         bound.apply_defaults()
         return list(bound.arguments.values())
 
-    def _flatten(self, values: list[Any]) -> Sequence[Any]:
+    def _flatten(self, values: list[Any], names: Sequence[str]) -> Sequence[Any]:
         """As `_PyTreeCodeGen.gen_var_bindings` (torch/fx/graph.py) writes it."""
+        takes_self = names[:1] == ["self"]
+        if takes_self:
+            values = [self._module, *values]
         spec = self._module._in_spec
         tree: Any = values
-        if spec.type is tuple and spec.num_children == 2 and spec.child(1).type is dict:
-            count, names = spec.child(0).num_children, spec.child(1).context
-            tree = (tuple(values[:count]), dict(zip(names, values[count:], strict=True)))
+        if _is_args_and_kwargs(spec):
+            count, keys = spec.child(0).num_children, spec.child(1).context
+            tree = (tuple(values[:count]), dict(zip(keys, values[count:], strict=True)))
         flat: list[Any] = tree_flatten_spec(tree, spec)
-        return flat
+        return flat[1:] if takes_self else flat
+
+
+def _is_args_and_kwargs(spec: Any) -> bool:
+    return (
+        spec.type is tuple
+        and spec.num_children == 2
+        and spec.child(0).type is tuple
+        and spec.child(1).type is dict
+    )

@@ -11,6 +11,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import torch.compiler
 from torch.fx import Graph, Interpreter, Node
 from torch.fx.graph import CodeGen
 
@@ -19,6 +20,7 @@ from fxdap.engine.debugger import Debugger
 from fxdap.engine.frame import Frame
 from fxdap.engine.program import RELEASED, Program
 from fxdap.engine.thread import run_in
+from fxdap.graphs.dynamo import dynamo_callback
 from fxdap.graphs.naming import graph_title
 from fxdap.graphs.origin import is_ghost, is_users_class, started_by_user
 from fxdap.graphs.patches import Patches
@@ -106,7 +108,8 @@ class InterpreterRuns:
 
         @functools.wraps(original)
         def init(interpreter: Interpreter, *args: Any, **kwargs: Any) -> None:
-            runs._wrap(type(interpreter))
+            if not torch.compiler.is_compiling() and dynamo_callback() is None:
+                runs._wrap(type(interpreter))
             original(interpreter, *args, **kwargs)
 
         self._patches.set(Interpreter, "__init__", init)
@@ -131,7 +134,8 @@ class InterpreterRuns:
     def _wrap_run(self, original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)
         def run(interpreter: Interpreter, *args: Any, **kwargs: Any) -> Any:
-            frame = self._begin(interpreter, args)
+            compiling = torch.compiler.is_compiling() or dynamo_callback() is not None
+            frame = None if compiling else self._begin(interpreter, args)
             if frame is None:
                 return original(interpreter, *args, **kwargs)
             return run_in(frame.thread, frame, lambda: original(interpreter, *args, **kwargs))
@@ -141,6 +145,8 @@ class InterpreterRuns:
     def _wrap_run_node(self, original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)
         def run_node(interpreter: Interpreter, n: Node) -> Any:
+            if torch.compiler.is_compiling() or dynamo_callback() is not None:
+                return original(interpreter, n)
             frame = self._debugger.current_thread().top
             if isinstance(frame, InterpreterFrame) and frame.interpreter is interpreter:
                 return frame.node_run(n, original)

@@ -8,13 +8,19 @@ from typing import Any
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
-from torch.fx import Interpreter, Proxy
+from torch.fx import Interpreter, Proxy, _symbolic_trace
 
 _TORCH = os.path.join(os.path.dirname(torch.__file__), "")
 _PASS_THROUGH = (
     os.path.join(_TORCH, "nn", "modules", ""),
+    os.path.join(_TORCH, "fx", "_lazy_graph_module.py"),
     os.path.join(_TORCH, "fx", "graph_module.py"),
     os.path.join(_TORCH, "utils", "_contextlib.py"),
+    os.path.join(_TORCH, "utils", "checkpoint.py"),
+    os.path.join(_TORCH, "_functorch", "apis.py"),
+    os.path.join(_TORCH, "_functorch", "eager_transforms.py"),
+    os.path.join(_TORCH, "_functorch", "functional_call.py"),
+    os.path.join(_TORCH, "_functorch", "vmap.py"),
 )
 _BOXED_RUN = Interpreter.boxed_run.__code__
 _OWN = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
@@ -30,6 +36,8 @@ def is_ghost(args: Iterable[Any]) -> bool:
         return True
     if torch._C._get_tracing_state() is not None or torch.compiler.is_compiling():
         return True
+    if _symbolic_trace._is_fx_tracing_flag:
+        return True
     return any(isinstance(value, (FakeTensor, Proxy)) for value in args)
 
 
@@ -41,7 +49,7 @@ def is_users_class(cls: type) -> bool:
 def started_by_user(depth: int = 2) -> bool:
     """Whether the Python code that started the run is not torch's own.
 
-    Frames that only pass a call on (nn.Module.__call__, nn.Sequential) are looked through.
+    Frames that only pass a call on (nn.Module.__call__, nn.Sequential, vmap) are looked through.
     """
     frame: FrameType | None = sys._getframe(depth)
     while frame is not None:

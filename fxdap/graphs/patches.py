@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from fxdap.graphs.dynamo import skip
+
 _ABSENT = object()
 
 
@@ -13,6 +15,7 @@ class Patches:
 
     def set(self, owner: type, name: str, value: Any) -> None:
         """Replace `owner.name`, which must be defined on `owner` itself."""
+        skip(value)
         self._undone.append((owner, name, owner.__dict__.get(name, _ABSENT), value))
         setattr(owner, name, value)
 

@@ -7,15 +7,17 @@ be seen), once per session, and `uninstall` puts every original object back.
 from __future__ import annotations
 
 import functools
-import re
 from typing import Any
+from weakref import WeakKeyDictionary
 
-import torch
+import torch.compiler
 from torch.fx import GraphModule
 from torch.fx.graph_module import _WrappedCall
 
 from fxdap.engine.debugger import Debugger, forward_of
 from fxdap.engine.program import Program
+from fxdap.graphs.calls import has_hooks, has_own_call, is_stale, runs_its_graph
+from fxdap.graphs.dynamo import dynamo_callback
 from fxdap.graphs.inputs import Binder
 from fxdap.graphs.interpreters import InterpreterRuns
 from fxdap.graphs.naming import graph_title
@@ -32,7 +34,8 @@ class GraphRuns:
         self._debugger = debugger
         self._patches = Patches()
         self._interpreters = InterpreterRuns(debugger, self._patches)
-        self._binders: dict[Program, tuple[object, Binder | None]] = {}
+        self._binders: WeakKeyDictionary[Program, tuple[object, Binder | None]]
+        self._binders = WeakKeyDictionary()
 
     def install(self) -> None:
         """Start to catch runs."""
@@ -41,9 +44,10 @@ class GraphRuns:
 
         @functools.wraps(original)
         def call(wrapped: _WrappedCall, obj: GraphModule, *args: Any, **kwargs: Any) -> Any:
-            if not runs._is_ours(args):
+            compiling = torch.compiler.is_compiling() or dynamo_callback() is not None
+            if compiling or not runs._is_ours(obj, args, kwargs):
                 return original(wrapped, obj, *args, **kwargs)
-            if wrapped.cls_call is not None or _has_hooks(obj):
+            if has_own_call(wrapped, obj) or has_hooks(obj):
                 native = functools.partial(original, wrapped, obj)
                 return runs._call_with_hooks(obj, args, kwargs, native)
             return runs._forward(obj, args, kwargs)
@@ -58,8 +62,8 @@ class GraphRuns:
         self._binders.clear()
         forget_all()
 
-    def _is_ours(self, args: tuple[Any, ...]) -> bool:
-        if is_ghost(args):
+    def _is_ours(self, module: GraphModule, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        if not runs_its_graph(module) or is_ghost((*args, *kwargs.values())):
             return False
         if self._debugger.running_thread() or not self._debugger.options.just_my_code:
             return True
@@ -72,8 +76,6 @@ class GraphRuns:
 
         nn.Module finds `forward` on the instance first; the entry is gone when the call ends.
         """
-        if "forward" in module.__dict__:
-            return native(*args, **kwargs)
         module.__dict__["forward"] = functools.partial(self._forward_once, module)
         try:
             return native(*args, **kwargs)
@@ -96,7 +98,7 @@ class GraphRuns:
 
     def _binder(self, module: GraphModule) -> Binder | None:
         """What binds the module's calls; None if `forward` does not run the graph as it is now."""
-        if not _is_stale(module):
+        if not is_stale(module):
             return Binder(module)
         self._debugger.listener.noticed(
             f"{graph_title(module)}: the graph was edited after its code was generated, so calls "
@@ -108,34 +110,3 @@ class GraphRuns:
         """The program of a GraphModule, made anew when it was recompiled."""
         title = name or graph_title(module)
         return self._debugger.program_for(module, module.graph, forward_of(module), title)
-
-
-_ASSIGNED = re.compile(r"(?:^|;)\s*([A-Za-z_]\w*)\s*(?::[^=;\n]+)?=(?!=)", re.MULTILINE)
-
-_GLOBAL_HOOKS = (
-    "_global_backward_pre_hooks",
-    "_global_backward_hooks",
-    "_global_forward_hooks",
-    "_global_forward_pre_hooks",
-)
-
-
-def _is_stale(module: GraphModule) -> bool:
-    """Whether the graph was edited after `forward` was generated, so that they differ.
-
-    Told by the names that the code assigns: cheap, and never wrong when it says yes. An edit of
-    arguments alone goes unnoticed.
-    """
-    assigned = set(_ASSIGNED.findall(module._code))
-    nodes = module.graph.nodes
-    return any(n.op not in ("placeholder", "output") and n.name not in assigned for n in nodes)
-
-
-def _has_hooks(module: torch.nn.Module) -> bool:
-    own = (
-        module._backward_hooks
-        or module._backward_pre_hooks
-        or module._forward_hooks
-        or module._forward_pre_hooks
-    )
-    return bool(own) or any(getattr(torch.nn.modules.module, name) for name in _GLOBAL_HOOKS)

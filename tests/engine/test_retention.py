@@ -25,7 +25,8 @@ def budgeted(budget: int, **options: Any) -> Driver:
 
 def released(thread: Any) -> list[str]:
     frame = thread.top
-    pairs = zip(frame.program.nodes, frame.registers, strict=True)
+    end = frame.position + (frame.phase == "after")
+    pairs = zip(frame.program.nodes[:end], frame.registers, strict=False)
     return [node.name for node, value in pairs if value is RELEASED]
 
 

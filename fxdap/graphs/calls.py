@@ -1,0 +1,69 @@
+"""What a call of a GraphModule really runs: its graph's code, or something put in its place."""
+
+import re
+from typing import Any
+
+import torch
+from torch.fx import GraphModule
+from torch.fx._lazy_graph_module import _LazyGraphModule
+from torch.fx.experimental import _config
+from torch.fx.graph_module import FX_GRAPH_MODULE_FILE_PREFIX, _WrappedCall
+
+EXACT_LIMIT = 1000
+"""Nodes up to which generating the code again, to compare it, takes no time worth saving."""
+
+_GENERATED = ("<eval_with_key>", FX_GRAPH_MODULE_FILE_PREFIX)
+_ASSIGNED = re.compile(r"(?:^|;)\s*([A-Za-z_]\w*)\s*(?::[^=;\n]+)?=(?!=)", re.MULTILINE)
+_GLOBAL_HOOKS = (
+    "_global_backward_pre_hooks",
+    "_global_backward_hooks",
+    "_global_forward_hooks",
+    "_global_forward_pre_hooks",
+)
+
+
+def runs_its_graph(module: GraphModule) -> bool:
+    """Whether calls run code generated from a graph: not a `forward` that the user put there,
+    nor what `module.compile()` made.
+    """
+    if module._compiled_call_impl is not None or "forward" in module.__dict__:
+        return False
+    if isinstance(module, _LazyGraphModule):
+        module.real_recompile()
+    code = getattr(type(module).forward, "__code__", None)
+    file = str(code.co_filename) if code is not None else ""
+    # Dynamo gives its graphs' code the name of the user's file.
+    given: object = getattr(module.graph, "_co_fields", {}).get("co_filename")
+    return bool(file == given) or file.startswith(_GENERATED)
+
+
+def is_stale(module: GraphModule) -> bool:
+    """Whether the graph was edited after `forward` was generated, so that they differ.
+
+    A large graph is told by the names that its code assigns: cheap, and never wrong when it says
+    yes, but an edit of arguments alone goes unnoticed.
+    """
+    nodes = module.graph.nodes
+    if len(nodes) <= EXACT_LIMIT and not _config.enrich_profiler_metadata:
+        return bool(module.graph.python_code("self").src != module._code)
+    assigned = set(_ASSIGNED.findall(module._code))
+    return any(n.op not in ("placeholder", "output") and n.name not in assigned for n in nodes)
+
+
+def has_own_call(wrapped: _WrappedCall, module: GraphModule) -> bool:
+    """Whether a subclass of the user's defines `__call__`."""
+    if wrapped.cls_call is not None:
+        return True
+    inherited: Any = super(wrapped.cls, module)
+    return inherited.__call__.__func__ is not torch.nn.Module.__call__
+
+
+def has_hooks(module: torch.nn.Module) -> bool:
+    """Whether torch has hooks to call around the module's forward."""
+    own = (
+        module._backward_hooks
+        or module._backward_pre_hooks
+        or module._forward_hooks
+        or module._forward_pre_hooks
+    )
+    return bool(own) or any(getattr(torch.nn.modules.module, name) for name in _GLOBAL_HOOKS)
