@@ -1,5 +1,6 @@
 """Medians of interleaved runs: whatever disturbs the machine disturbs every contender alike."""
 
+import random
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -23,13 +24,14 @@ def take_turns(
             run()
     times: dict[str, list[float]] = {name: [] for name in contenders}
     order = list(contenders)
+    shuffle = random.Random(0)
     deadline = time.perf_counter() + seconds
     rounds = 0
     while rounds < 7 or time.perf_counter() < deadline:
         for name in order:
             times[name].append(contenders[name]())
-        # The first after a pause is the slowest; let everyone be it.
-        order.append(order.pop(0))
+        # Whoever runs after a large contender finds cold caches; let everyone be it.
+        shuffle.shuffle(order)
         rounds += 1
     return times
 

@@ -43,7 +43,7 @@ def test_json_names_every_figure():
     assert [row["met"] for row in result["rows"]] == [True, False, None]
 
 
-def test_contenders_take_turns_and_the_first_place_rotates():
+def test_contenders_take_turns_in_changing_order():
     calls: list[str] = []
 
     def call(name: str) -> float:
@@ -51,7 +51,9 @@ def test_contenders_take_turns_and_the_first_place_rotates():
         return 1.0
 
     times = take_turns({"a": partial(call, "a"), "b": partial(call, "b")}, seconds=0)
-    assert "".join(calls) == "ab" + "abba" * 3 + "ab"
+    warmup, *rounds = ["".join(calls[i : i + 2]) for i in range(0, len(calls), 2)]
+    assert warmup == "ab"
+    assert set(rounds) == {"ab", "ba"}
     assert times == {"a": [1.0] * 7, "b": [1.0] * 7}
 
 
