@@ -13,6 +13,7 @@ from fxdap.wire.client import DapClient
 from tests.dialogue.dialogue import Dialogue
 
 Connect = Callable[[], Dialogue]
+Script = Callable[[str], str]
 
 
 @pytest.fixture(params=["stdio", "tcp"])
@@ -24,6 +25,18 @@ def transport(request: pytest.FixtureRequest) -> str:
 def environment(tmp_path: Path) -> dict[str, str]:
     """The adapter's environment: listings without a workspace go to a folder of the test's."""
     return {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache"), "OMP_NUM_THREADS": "1"}
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Script:
+    """Writes a program and gives its path."""
+
+    def write(text: str) -> str:
+        path = tmp_path / "script.py"
+        path.write_text(text)
+        return str(path)
+
+    return write
 
 
 @pytest.fixture
