@@ -44,8 +44,9 @@ class Frame:
         self.thread = thread
         self.parent = parent
         self.registers: list[Any] = [None] * len(program)
-        self.flags = bytearray(program.flags)
+        # Read in this order: flags that change in between are then taken over by refresh_flags.
         self._flags_version = program.flags_version
+        self.flags = bytearray(program.flags)
         self._flags_lock = threading.Lock()
         self.position = 0
         self.phase: Phase = "before"

@@ -63,7 +63,7 @@ def _target(value: Any, name: str, inputs: Inputs | None, mode: str, spec: str) 
         raise TargetError(
             "graph",
             spec,
-            f"is a {type(value).__name__}",
+            f"is of type {type(value).__name__}",
             "It must be a module, function, GraphModule, ExportedProgram, or a factory of one",
         )
     args, kwargs = inputs if inputs is not None else (None, {})
@@ -150,4 +150,7 @@ def _sample_inputs(program: ExportedProgram) -> Inputs | None:
 
 
 def _name_of(spec: str) -> str:
-    return spec.rpartition(":")[2].rpartition(".")[2]
+    """`mlp.py:MLP` is MLP; `bert.py:model` is bert.model, so that models of two files differ."""
+    place, _, attribute = spec.rpartition(":")
+    stem = Path(place).stem if place.endswith(".py") else place.rpartition(".")[2]
+    return attribute if attribute.lower() == stem.lower() else f"{stem}.{attribute}"
