@@ -31,6 +31,8 @@ class Options:
     stop_on_entry: bool = True
     keep_values: bool = True
     just_my_code: bool = True
+    script: str = ""
+    """Begins the names of graphs that a script runs."""
 
 
 class Listener(Protocol):

@@ -176,6 +176,6 @@ class InterpreterRuns:
             return None
         graph = interpreter.graph
         self._check_surplus(graph, args)
-        name = graph_title(interpreter.module)
+        name = graph_title(interpreter.module, self._debugger.options.script)
         program = self._debugger.program_for(interpreter.module, graph, None, name)
         return InterpreterFrame(program, interpreter, self._debugger)

@@ -5,7 +5,11 @@ from typing import Any
 import torch
 
 
-def graph_title(module: torch.nn.Module) -> str:
-    """The traced class's name, which GraphModule keeps and returns from `_get_name`."""
+def graph_title(module: torch.nn.Module, script: str = "") -> str:
+    """The traced class's name, which GraphModule keeps; after the script's that runs it.
+
+    Listings are files of one folder: with the script's name those of two scripts stay apart.
+    """
     given: Any = module
-    return str(given._get_name())
+    title = str(given._get_name())
+    return f"{script}.{title}" if script else title

@@ -108,5 +108,5 @@ class GraphRuns:
 
     def program(self, module: GraphModule, name: str | None = None) -> Program:
         """The program of a GraphModule, made anew when it was recompiled."""
-        title = name or graph_title(module)
+        title = name or graph_title(module, self._debugger.options.script)
         return self._debugger.program_for(module, module.graph, forward_of(module), title)

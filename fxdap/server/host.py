@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 import threading
+from pathlib import Path
 
 from fxdap.server.session import Session
 from fxdap.wire.connection import Connection
@@ -46,6 +48,7 @@ class Host:
         )
         session = Session(connection, on_end=lambda: self._left(session))
         session.token = self.token
+        session.debugger.options.script = Path(sys.argv[0]).stem
         session.exit_process = os._exit
         session.claim = lambda: self._claim(session)
         session.on_attached = lambda: self._opened(session)

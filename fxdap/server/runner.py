@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import runpy
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fxdap.engine.thread import Abandoned
@@ -86,6 +87,7 @@ class Runner:
         self, request: Request, configuration: LaunchConfiguration, target: Target | None
     ) -> int:
         session = self._session
+        session.debugger.options.script = _script_name(configuration)
         if not configuration.no_debug:
             session.runs.install()
             if target is not None:
@@ -127,6 +129,12 @@ class Runner:
             sys.stderr.write(user_traceback(error))
             return 130 if isinstance(error, KeyboardInterrupt) else 1
         return 0
+
+
+def _script_name(configuration: LaunchConfiguration) -> str:
+    if configuration.program is not None:
+        return Path(configuration.program).stem
+    return (configuration.module or "").rpartition(".")[2]
 
 
 def _exit_code(error: SystemExit) -> int:
