@@ -39,7 +39,11 @@ def _debug(connection: Connection) -> int:
     from fxdap.server.runner import Runner
     from fxdap.server.session import Session
 
-    session = Session(connection, on_end=lambda: os._exit(1))
+    def client_gone() -> None:
+        if not session.left_running:
+            os._exit(1)
+
+    session = Session(connection, on_end=client_gone)
     session.exit_process = os._exit
     session.start()
     code = Runner(session).main()

@@ -65,6 +65,7 @@ class Session:
         self.claim: Callable[[], bool] = lambda: True
         self.on_attached: Callable[[], None] = lambda: None
         self.on_detached: Callable[[], None] = lambda: None
+        self.left_running = False
         self._unanswered: Request | None = None
         self._on_end = on_end
         self._queue: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
@@ -282,6 +283,8 @@ class Session:
         """The client disconnects: end the process, or leave it running without a debugger."""
         if terminate:
             self.exit_process(0)
+        self.left_running = True
+        self.end()
         self.connection.close()
 
     def finish(self) -> None:
