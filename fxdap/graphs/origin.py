@@ -17,6 +17,8 @@ _PASS_THROUGH = (
     os.path.join(_TORCH, "fx", "graph_module.py"),
     os.path.join(_TORCH, "utils", "_contextlib.py"),
     os.path.join(_TORCH, "utils", "checkpoint.py"),
+    os.path.join(_TORCH, "_compile.py"),
+    os.path.join(_TORCH, "_dynamo", "eval_frame.py"),
     os.path.join(_TORCH, "_functorch", "apis.py"),
     os.path.join(_TORCH, "_functorch", "eager_transforms.py"),
     os.path.join(_TORCH, "_functorch", "functional_call.py"),

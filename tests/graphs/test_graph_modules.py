@@ -11,6 +11,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx._symbolic_trace import PH
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.graph import CodeGen
+from torch.utils.checkpoint import checkpoint
 
 from sample_models import nested
 from tests.engine.driver import Driver, assert_same
@@ -275,6 +276,25 @@ def test_vmap_and_grad_over_a_graph_stop_and_give_the_same():
         gradient = torch.func.grad(lambda x: module(x).sum())(X)
     assert torch.equal(gradient, torch.ones(2))
     assert driver.places == ["%n1", "%n1"]
+
+
+def test_checkpointing_a_graph_stops_in_its_forward_and_when_it_is_computed_again():
+    module = chain(2)
+    x = torch.ones(2, requires_grad=True)
+    with Driver() as driver:
+        driver.break_on("n1")
+        checkpoint(module, x, use_reentrant=False).sum().backward()
+    assert driver.places == ["%n1"] * len(driver.places)
+    assert driver.places
+    assert torch.equal(x.grad, torch.ones(2))  # type: ignore[arg-type]
+
+
+def test_functional_call_of_a_graph_stops():
+    module = chain(2)
+    with Driver() as driver:
+        driver.break_on("n1")
+        assert torch.equal(torch.func.functional_call(module, {}, (X,)), X + 2)
+    assert driver.places == ["%n1"]
 
 
 def test_a_graph_inside_a_plain_module_of_torch_counts_as_the_users():
