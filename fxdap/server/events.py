@@ -72,7 +72,10 @@ class Events:
         """A graph is known now: write its listing and settle the breakpoints that waited."""
         workspace = self.session.workspace
         program.listing_file = write_listing(
-            program.listing, program.name, Path(workspace) if workspace else None
+            program.listing,
+            program.name,
+            Path(workspace) if workspace else None,
+            self.session.listings.replaced,
         )
         self._connection.send_event(
             "loadedSource", LoadedSourceEventBody(reason="new", source=listing_source(program))

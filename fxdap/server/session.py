@@ -18,6 +18,7 @@ from fxdap.server.breakpoint_table import BreakpointTable
 from fxdap.server.events import Events
 from fxdap.server.handlers.breakpoints import selector_entries
 from fxdap.server.handles import FrameView, Handles
+from fxdap.server.listing_names import ListingNames
 from fxdap.server.present import Presenter
 from fxdap.server.progress import Progress
 from fxdap.server.registry import HANDLERS, Served, When, offer
@@ -47,6 +48,7 @@ class Session:
         self.events.session = self
         self.runs = GraphRuns(self.debugger)
         self.breakpoints = BreakpointTable(self.debugger)
+        self.listings = ListingNames()
         self.client = InitializeRequestArguments(adapter_id="fxdap")
         self.launched: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
         self.initialized = False

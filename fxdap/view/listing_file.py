@@ -5,14 +5,23 @@ import os
 import re
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from fxdap.view.listing import Listing
 
 _MAX_NAME = 100
 
+Replaced = Callable[[Path, str], None]
+"""Told the path and the old text of a listing whose text has changed."""
 
-def write_listing(listing: Listing, name: str, workspace: Path | None = None) -> Path:
+
+def write_listing(
+    listing: Listing,
+    name: str,
+    workspace: Path | None = None,
+    replaced: Replaced | None = None,
+) -> Path:
     """Write the listing as `<name>.fxgraph` and return its path; unchanged text writes nothing.
 
     It goes to `<workspace>/.fxdap/graphs`, or to the user's cache directory when there is no
@@ -22,25 +31,30 @@ def write_listing(listing: Listing, name: str, workspace: Path | None = None) ->
     file_name = f"{_safe_name(name)}.fxgraph"
     if workspace is not None:
         try:
-            return _write(content, workspace / ".fxdap", file_name)
+            return _write(content, workspace / ".fxdap", file_name, replaced)
         except OSError:
             pass
-    return _write(content, _cache_directory(), file_name)
+    return _write(content, _cache_directory(), file_name, replaced)
 
 
-def _write(content: bytes, directory: Path, file_name: str) -> Path:
+def _write(content: bytes, directory: Path, file_name: str, replaced: Replaced | None) -> Path:
     graphs = directory / "graphs"
     graphs.mkdir(parents=True, exist_ok=True)
     _replace_if_changed(directory / ".gitignore", b"*\n")
     path = graphs / file_name
-    _replace_if_changed(path, content)
+    before = _replace_if_changed(path, content)
+    if before is not None and replaced is not None:
+        replaced(path, before.decode("utf-8", "replace"))
     return path
 
 
-def _replace_if_changed(path: Path, content: bytes) -> None:
+def _replace_if_changed(path: Path, content: bytes) -> bytes | None:
+    """The content that was there before, if there was another one."""
+    before = None
     try:
-        if path.read_bytes() == content:
-            return
+        before = path.read_bytes()
+        if before == content:
+            return None
     except OSError:
         pass
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
@@ -52,6 +66,7 @@ def _replace_if_changed(path: Path, content: bytes) -> None:
     except BaseException:
         os.unlink(temporary)
         raise
+    return before
 
 
 def _safe_name(name: str) -> str:

@@ -14,8 +14,8 @@ from fxdap.engine.locations import ListingLocation, SelectorLocation, SourceLoca
 from fxdap.engine.selectors import SelectorError, parse_selector
 from fxdap.engine.sourcelines import real_path, stops_by_line
 from fxdap.server.breakpoint_table import Entry, is_listing
+from fxdap.server.listing_names import current_names
 from fxdap.server.registry import When, serves
-from fxdap.view.listing_text import names_by_line
 from fxdap.wire.errors import RequestError
 from fxdap.wire.messages import (
     BreakpointLocation,
@@ -65,7 +65,7 @@ def set_breakpoints(session: Session, arguments: SetBreakpointsArguments) -> Str
     if path is None:
         raise RequestError("setBreakpoints: only sources with a path can hold breakpoints")
     wanted = arguments.breakpoints or [SourceBreakpoint(line=n) for n in arguments.lines or []]
-    names = _names(path) if is_listing(path) else {}
+    names = _names(session, path) if is_listing(path) else {}
     taken: set[int] = set()
     entries = [_source_entry(path, each, names, taken, arguments) for each in wanted]
     return SetBreakpointsResponseBody(
@@ -73,11 +73,10 @@ def set_breakpoints(session: Session, arguments: SetBreakpointsArguments) -> Str
     )
 
 
-def _names(path: str) -> dict[int, str]:
-    try:
-        return names_by_line(Path(path).read_text())
-    except (OSError, UnicodeDecodeError):
-        return {}
+def _names(session: Session, path: str) -> dict[int, str]:
+    if session.configured.is_set():
+        return current_names(path)
+    return session.listings.remembered(path)
 
 
 def _source_entry(
@@ -177,7 +176,7 @@ def _lines_with_nodes(session: Session, path: str) -> set[int]:
     if is_listing(path):
         programs = session.debugger.programs()
         known = next((p for p in programs if same_file(p.file, path)), None)
-        return set(known.listing.lines.values()) if known else set(_names(path))
+        return set(known.listing.lines.values()) if known else set(current_names(path))
     wanted = real_path(path)
     return {
         line
