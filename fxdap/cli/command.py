@@ -28,6 +28,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         from fxdap.cli.listing import list_graph
 
         return list_graph(options.target, options.output, options.inputs, options.capture)
+    if options.command == "targets":
+        from fxdap.cli.targets import list_targets
+
+        return list_targets(options.folder, options.json)
+    if options.command == "vscode":
+        from fxdap.cli.editor import install_extension
+
+        return install_extension(options.editor)
     if program_args and not options.target.endswith(".py"):
         parser.error("words after -- are a script's arguments, and TARGET is no script")
     from fxdap.cli.run import run
@@ -71,6 +79,8 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_list(commands)
     _add_run(commands)
+    _add_targets(commands)
+    _add_vscode(commands)
     commands.add_parser(
         "adapter", help="be the debug adapter on stdio, or on a port", add_help=False
     )
@@ -114,6 +124,23 @@ def _add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     )
     command.add_argument(
         "--json", action="store_true", help="print one JSON object per line for each event"
+    )
+
+
+def _add_targets(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    command = commands.add_parser("targets", help="list what can be debugged in a folder")
+    command.add_argument("folder", nargs="?", type=Path, default=Path(), metavar="FOLDER")
+    command.add_argument("--json", action="store_true", help="print one JSON object per line")
+
+
+def _add_vscode(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    command = commands.add_parser("vscode", help="install the VS Code extension")
+    command.add_argument(
+        "--editor",
+        action="append",
+        default=[],
+        metavar="COMMAND",
+        help="an editor's command, such as codium; default: every one found on PATH",
     )
 
 
