@@ -48,7 +48,7 @@ vscode: .venv extension/fxdap.vsix
 	scripts/vscode.sh
 
 clean:
-	rm -rf .venv .vscode-rig build dist extension/node_modules extension/dist extension/*.vsix
+	rm -rf .venv .vscode-rig build dist extension/node_modules extension/dist extension/*.vsix fxdap/vscode
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -73,3 +73,4 @@ $(NPM_READY): extension/package.json extension/package-lock.json
 extension/fxdap.vsix: $(NPM_READY) $(shell find extension -name node_modules -prune -o \
     -type f ! -name '*.vsix' ! -path '*/dist/*' -print 2>/dev/null)
 	cd extension && npm run package
+	mkdir -p fxdap/vscode && cp $@ fxdap/vscode/

@@ -20,9 +20,8 @@ def vsix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def editor_command(folder: Path, name: str, code: int) -> None:
     folder.mkdir(exist_ok=True)
     command = folder / name
-    command.write_text(
-        f'#!/bin/sh\necho "$0 $*" >> {folder}/calls\necho no room >&2\nexit {code}\n'
-    )
+    said = f'echo "$0 $*" >> {folder}/calls; echo no room >&2'
+    command.write_text(f"#!/bin/sh\n{said}\nexit {code}\n")
     command.chmod(command.stat().st_mode | stat.S_IEXEC)
 
 
