@@ -1,6 +1,6 @@
 """Write the structure of the DAP schema, without its prose, for the tests to check messages with.
 
-    python scripts/strip_schema.py debugAdapterProtocol.json > tests/data/dap.schema.json
+python scripts/strip_schema.py debugAdapterProtocol.json > tests/data/dap.schema.json
 """
 
 import json
