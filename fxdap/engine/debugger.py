@@ -6,7 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch.fx import Graph
@@ -35,6 +35,15 @@ class Options:
     """Begins the names of graphs that a script runs."""
 
 
+class Key(NamedTuple):
+    """What a program is known by. A graph nested in two others is listed in each of them."""
+
+    root: int
+    """Identity of the program it is nested in; 0 for a graph that is run by itself."""
+    module: int
+    graph: int
+
+
 class Listener(Protocol):
     """Who is told what happens. Called on user threads; must not block on them."""
 
@@ -60,7 +69,7 @@ class Debugger:
         self.exceptions = ExceptionFilters()
         self.retention = Retention()
         self.lock = threading.RLock()
-        self._programs: OrderedDict[tuple[int, int], tuple[object, Program]] = OrderedDict()
+        self._programs: OrderedDict[Key, tuple[object, Program]] = OrderedDict()
         self._threads: dict[int, DebugThread] = {}
         self._names: dict[str, int] = {}
         self._entry_pending = self.options.stop_on_entry
@@ -134,19 +143,26 @@ class Debugger:
         `version` is an object that stays the same while the graph does, such as a GraphModule's
         compiled forward; None if there is none, then the graph itself is compared.
         """
-        key = (id(module), id(graph))
-        known = self._programs.get(key)
-        if known is not None:
+        alone = Key(0, id(module), id(graph))
+        for key in (alone._replace(root=self._calling_root()), alone):
+            known = self._programs.get(key)
+            if known is None:
+                continue
             if version is not None and known[0] is version:
                 return known[1]
             if known[1].is_current():
                 self._programs[key] = (version or known[0], known[1])
                 return known[1]
-        return self._add_program(key, module, graph, version, name)
+        return self._add_program(alone, module, graph, version, name)
+
+    def _calling_root(self) -> int:
+        """The program in whose listing a graph that begins now may be nested."""
+        thread = self.running_thread()
+        return id(thread.frames[-1].program.root) if thread is not None else 0
 
     def _add_program(
         self,
-        key: tuple[int, int],
+        key: Key,
         module: torch.nn.Module,
         graph: Graph,
         version: object,
@@ -161,10 +177,8 @@ class Debugger:
                 nested = Program(
                     inner.module, inner.graph, program.name, parent=program, path=inner.path
                 )
-                self._programs[id(inner.module), id(inner.graph)] = (
-                    forward_of(inner.module),
-                    nested,
-                )
+                inner_key = Key(id(program), id(inner.module), id(inner.graph))
+                self._programs[inner_key] = (forward_of(inner.module), nested)
         self.listener.program_added(program)
         for added in [program, *(p for p in self.programs() if p.parent is program)]:
             self.breakpoints.bind(added)

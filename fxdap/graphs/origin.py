@@ -15,6 +15,7 @@ _PASS_THROUGH = (
     os.path.join(_TORCH, "nn", "modules", ""),
     os.path.join(_TORCH, "fx", "_lazy_graph_module.py"),
     os.path.join(_TORCH, "fx", "graph_module.py"),
+    os.path.join(_TORCH, "nn", "utils", "stateless.py"),
     os.path.join(_TORCH, "utils", "_contextlib.py"),
     os.path.join(_TORCH, "utils", "checkpoint.py"),
     os.path.join(_TORCH, "_compile.py"),

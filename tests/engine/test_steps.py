@@ -170,6 +170,17 @@ def test_a_breakpoint_inside_is_hit_during_a_step_over_which_then_is_over(twice,
     assert driver.reasons == ["entry", "step", "function breakpoint"]
 
 
+def test_a_graph_that_two_others_share_is_shown_where_it_is_called_from(twice):
+    inputs = nested.example_inputs()
+    other = nested.trace(nn.Sequential(twice.layer, nn.ReLU()))
+    with Driver() as driver:
+        driver.break_on("norm")
+        for module in (twice.layer, twice, other, twice, twice.layer):
+            module(*inputs)
+    inside = ["%layer/norm", "%layer/norm"]
+    assert driver.places == ["%norm", *inside, "%0/norm", *inside, "%norm"]
+
+
 def test_a_step_in_at_a_node_without_a_graph_is_a_step_over(twice):
     with Driver("in go") as driver:
         driver.break_on("head")

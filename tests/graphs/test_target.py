@@ -126,7 +126,7 @@ def test_graph_may_name_anything_that_leads_to_a_graph(place, attribute):
     target = load_target(f"forms.py:{attribute}")
     assert isinstance(target.module, fx.GraphModule)
     assert target.how == FORMS[attribute]
-    assert target.name == attribute.rpartition(".")[2]
+    assert target.name == f"forms.{attribute}"
 
 
 @pytest.mark.parametrize(
