@@ -15,10 +15,10 @@ export function configurationFor(program: string): vscode.DebugConfiguration {
 export class ConfigurationProvider implements vscode.DebugConfigurationProvider {
   constructor(private readonly context: vscode.ExtensionContext) {}
 
-  async resolveDebugConfiguration(
+  resolveDebugConfiguration(
     _folder: vscode.WorkspaceFolder | undefined,
     configuration: Partial<vscode.DebugConfiguration>,
-  ): Promise<vscode.DebugConfiguration | null | undefined> {
+  ): vscode.DebugConfiguration | undefined {
     if (isComplete(configuration)) {
       return configuration;
     }
@@ -26,7 +26,8 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
     if (document?.languageId === "python") {
       return { ...configurationFor("${file}"), ...configuration };
     }
-    return (await explainWhatToOpen(document)) ? null : undefined;
+    void explainWhatToOpen(document);
+    return undefined;
   }
 
   async resolveDebugConfigurationWithSubstitutedVariables(
@@ -74,12 +75,14 @@ function isComplete(
   return configuration.type !== undefined && configuration.request !== undefined;
 }
 
-/** True when the user wants to write a launch.json instead. */
-async function explainWhatToOpen(document: vscode.TextDocument | undefined): Promise<boolean> {
+/** Not awaited by the caller: until it answers, VS Code shows a session that is starting. */
+async function explainWhatToOpen(document: vscode.TextDocument | undefined): Promise<void> {
   const text =
     document?.languageId === "fxgraph"
       ? "A graph listing shows a graph but cannot run it. Press F5 in the Python file that builds the graph, or name its source in a launch configuration."
       : "Open the Python file whose graphs you want to debug and press F5 there, or write a launch configuration.";
   const open = "Open launch.json";
-  return (await vscode.window.showInformationMessage(text, open)) === open;
+  if ((await vscode.window.showInformationMessage(text, open)) === open) {
+    await vscode.commands.executeCommand("workbench.action.debug.configure");
+  }
 }

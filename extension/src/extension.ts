@@ -10,6 +10,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const { debug, languages, commands } = vscode;
   context.subscriptions.push(
     log,
+    watchListings(),
     debug.registerDebugConfigurationProvider(DEBUG_TYPE, new ConfigurationProvider(context)),
     debug.registerDebugAdapterDescriptorFactory(DEBUG_TYPE, new AdapterFactory(context)),
     debug.registerDebugAdapterTrackerFactory(DEBUG_TYPE, {
@@ -24,6 +25,19 @@ export function activate(context: vscode.ExtensionContext): void {
       log.show();
     }),
   );
+}
+
+/**
+ * Lets VS Code notice that a listing was written anew: its own watcher does not see into folders
+ * that came into being together, as `.fxdap/graphs` does.
+ */
+function watchListings(): vscode.Disposable {
+  const folders = vscode.workspace.workspaceFolders ?? [];
+  const watchers = folders.map(({ uri }) => {
+    const listings = vscode.Uri.joinPath(uri, ".fxdap", "graphs");
+    return vscode.workspace.createFileSystemWatcher(new vscode.RelativePattern(listings, "*"));
+  });
+  return vscode.Disposable.from(...watchers);
 }
 
 async function debugFile(resource?: vscode.Uri): Promise<void> {

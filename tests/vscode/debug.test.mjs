@@ -8,7 +8,11 @@ let code;
 let listing;
 before(async () => {
   code = await openWorkbench({
-    launch: [{ name: "Debug FX Graph", graph: "${workspaceFolder}/mlp.py:MLP" }],
+    launch: [
+      { name: "Debug FX Graph", graph: "${workspaceFolder}/mlp.py:MLP" },
+      { name: "traced", graph: "${workspaceFolder}/mlp.py:MLP", capture: "symbolic_trace" },
+      { name: "in a terminal", program: "${workspaceFolder}/mlp.py", console: "integratedTerminal", stopOnEntry: false },
+    ],
   });
 });
 after(() => code?.close());
@@ -79,5 +83,21 @@ scene("a gutter breakpoint on a line of the model is hit", async () => {
 
 scene("continue runs to the end", async () => {
   await code.press("F5");
+  await code.notDebugging();
+});
+
+scene("a listing that the next launch writes anew is shown anew", async () => {
+  await code.choose("traced");
+  await code.paused("entry");
+  await code.stoppedLine(/^ {2}%x = placeholder$/);
+  await code.press("Shift+F5");
+  await code.notDebugging();
+});
+
+scene("with console integratedTerminal the program runs in a terminal", async () => {
+  await code.choose("in a terminal");
+  await code.paused("breakpoint");
+  await code.press("F5");
+  await code.terminal("grad_fn=<SoftmaxBackward0>");
   await code.notDebugging();
 });

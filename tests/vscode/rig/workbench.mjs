@@ -152,6 +152,13 @@ export class Workbench {
     await this.debugging();
   }
 
+  /** Starts a configuration from the palette. */
+  async choose(configuration) {
+    await this.command("Debug: Select and Start Debugging");
+    await this.page.locator(".quick-input-list .monaco-list-row", { hasText: configuration }).first().click();
+    await this.debugging();
+  }
+
   async clickGutter(line) {
     const number = await this.lineNumber(line).boundingBox();
     const margin = await this.page.locator(".editor-instance .glyph-margin").first().boundingBox();

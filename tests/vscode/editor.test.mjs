@@ -46,6 +46,26 @@ scene("F5 in a listing without launch.json says where to press it instead", asyn
   await code.notification("cannot run it. Press F5 in the Python file").waitFor();
 });
 
+scene("F5 in a Python file without launch.json debugs the graphs that it runs", async () => {
+  await code.open("mlp.py", "Python");
+  await code.press("F5");
+  await code.paused("entry");
+  await code.stoppedLine(/^ {2}%x = placeholder$/);
+  await code.press("F5");
+  await code.stoppedLine(/%fc2 = fc2\(%relu\)$/);
+  await code.paused("breakpoint");
+  await code.press("F5");
+  await code.notDebugging();
+});
+
+scene("the run menu of the editor does the same; stop ends it", async () => {
+  await code.open("mlp.py", "Python");
+  await code.page.locator('.editor-actions [aria-label="Debug FX Graph"]').click();
+  await code.paused("entry");
+  await code.press("Shift+F5");
+  await code.notDebugging();
+});
+
 scene("VS Code asked nothing of other hosts", () => {
   assert.deepEqual(code.outside, []);
 });
