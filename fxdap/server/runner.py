@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import runpy
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from fxdap.graphs.errors import TargetError
 from fxdap.graphs.target import Target, load_target
 from fxdap.server.failure import user_traceback
 from fxdap.server.handlers.lifecycle import apply_options
+from fxdap.server.main_module import run_module, run_script
 from fxdap.view.summary import summarize
 from fxdap.wire.configuration import LaunchConfiguration, parse_launch
 from fxdap.wire.envelope import Request
@@ -105,16 +105,10 @@ class Runner:
             result = target.module(*args, **kwargs)
             self._session.events.say(f"{target.name} returned {summarize(result)}")
             return
-        arguments = list(configuration.arguments)
         if configuration.program is not None:
-            sys.argv = [configuration.program, *arguments]
-            sys.path.insert(0, os.path.dirname(os.path.abspath(configuration.program)))
-            runpy.run_path(configuration.program, run_name="__main__")
-        else:
-            assert configuration.module is not None
-            sys.argv = ["", *arguments]
-            sys.path.insert(0, os.getcwd())
-            runpy.run_module(configuration.module, run_name="__main__", alter_sys=True)
+            run_script(configuration.program, configuration.arguments)
+        elif configuration.module is not None:
+            run_module(configuration.module, configuration.arguments)
 
     def _guarded(self, start: Any) -> int:
         """Run the user's code; return what its process would exit with."""

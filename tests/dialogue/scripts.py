@@ -42,3 +42,40 @@ def run():
     return graph(torch.ones(2, 3), torch.ones(2, 3))
 
 """
+
+FOREVER = f"""\
+import sys, time
+{TRACED}
+rounds = 0
+while not (graph(torch.ones(2)) == 0).all():
+    rounds += 1
+    time.sleep(0.001)
+print("rounds", rounds > 0)
+"""
+"""Runs until someone sets `mul` to zero."""
+
+TWO_GRAPHS = TRACED + "print(graph(graph(torch.ones(2))).tolist())\n"
+
+TWO_THREADS = f"""\
+import threading
+{TRACED}
+done = threading.Event()
+
+
+def quick():
+    for _ in range(50):
+        graph(torch.ones(3))
+    done.set()
+
+
+def slow():
+    graph(torch.zeros(2))
+    print("quick was done:", done.wait(30))
+
+
+first = threading.Thread(target=slow, name="slow")
+first.start()
+second = threading.Thread(target=quick, name="quick")
+second.start()
+"""
+"""The main thread does not wait for the others."""
