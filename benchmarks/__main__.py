@@ -9,7 +9,7 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks import latency, startup, throughput
+from benchmarks import hooks, latency, startup, throughput
 from benchmarks.table import Row, format_table, to_json
 
 Measurement = Callable[[], Iterable[Row]]
@@ -28,6 +28,7 @@ MEASUREMENTS: dict[tuple[str, ...], Measurement] = {
     ("first_stop",): startup.first_stop,
     ("ready_20k", "listing_20k"): startup.large_graphs,
     ("attach_idle",): startup.idle,
+    ("interp_hooks",): hooks.interpreters,
 }
 """What is measured together, by the names of the rows it gives."""
 
