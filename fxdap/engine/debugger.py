@@ -123,17 +123,21 @@ class Debugger:
         return thread if thread is not None and thread.frames else None
 
     def _add_thread(self, native: int) -> DebugThread:
+        self.forget_ended_threads()
         with self.lock:
-            self._forget_ended_threads()
             thread = DebugThread(self, self._next_thread, threading.current_thread().name)
             self._next_thread += 1
             self._threads[native] = thread
         self.listener.thread_started(thread)
         return thread
 
-    def _forget_ended_threads(self) -> None:
-        for native in [n for n, t in self._threads.items() if t.has_ended()]:
-            self.listener.thread_ended(self._threads.pop(native))
+    def forget_ended_threads(self) -> None:
+        """Drop threads that are over, and tell the listener."""
+        with self.lock:
+            over = [native for native, thread in self._threads.items() if thread.has_ended()]
+            ended = [self._threads.pop(native) for native in over]
+        for thread in ended:
+            self.listener.thread_ended(thread)
 
     def program_for(
         self, module: torch.nn.Module, graph: Graph, version: object, name: str

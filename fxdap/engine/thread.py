@@ -157,7 +157,7 @@ class DebugThread:
         inner = self._failed_in
         while inner is not None and inner is not frame:
             inner = inner.parent
-        return inner is not None and any(e is self.failure for e in _chain(error))
+        return inner is not None and any(e is self.failure for e in error_chain(error))
 
     def halt(self, stop: Stop) -> None:
         """Stop here and work for the client until resumed."""
@@ -243,7 +243,7 @@ def _describe(error: BaseException) -> str:
     return f"{type(error).__name__}: {text[0]}" if text else type(error).__name__
 
 
-def _chain(error: BaseException) -> list[BaseException]:
+def error_chain(error: BaseException) -> list[BaseException]:
     """The error and those it was raised from or while handling."""
     chain: list[BaseException] = []
     link: BaseException | None = error

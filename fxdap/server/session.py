@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from fxdap.engine.debugger import Debugger
 from fxdap.engine.stops import Stop
-from fxdap.engine.thread import DebugThread, raise_in_thread
+from fxdap.engine.thread import DebugThread, error_chain, raise_in_thread
 from fxdap.graphs.runs import GraphRuns
 from fxdap.server.breakpoint_table import BreakpointTable
 from fxdap.server.events import Events
@@ -249,7 +249,8 @@ class Session:
     def stop_uncaught(self, error: BaseException) -> None:
         """Stop once more where an exception that ends the program came from, if asked to."""
         thread = self.debugger.current_thread()
-        if not self.debugger.exceptions.wants_uncaught() or thread.failure is not error:
+        known = any(link is thread.failure for link in error_chain(error))
+        if not self.debugger.exceptions.wants_uncaught() or not known:
             return
         thread.frames = thread.failed_frames
         text = f"{type(error).__name__}: {error}"

@@ -90,5 +90,6 @@ MAIN_THREAD = Thread(id=1, name="MainThread")
 @serves("threads", When.ALWAYS)
 def threads(session: Session, arguments: Struct) -> Struct:
     """Threads that have run a graph; the main thread before any has."""
+    session.debugger.forget_ended_threads()
     found = [Thread(id=t.id, name=t.name) for t in session.debugger.threads()]
     return ThreadsResponseBody(threads=found or [MAIN_THREAD])
