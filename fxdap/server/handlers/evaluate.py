@@ -75,7 +75,7 @@ def _shown(
     row = session.presenter.row(value)
     reference = 0
     if row.named or row.indexed:
-        key = ("evaluate", text, context)
+        key = ("evaluate", frame.thread.id, frame.program.path, text, context)
         reference = session.variables.add(key, frame.thread.id, ValueBranch(value, text))
     return EvaluateResponseBody(
         result=row.text,
@@ -91,10 +91,10 @@ def _frame(session: Session, frame_id: int | None) -> Frame:
         view = session.frame_view(frame_id)
         if view.frame is not None:
             return view.frame
-    thread = session.last_stopped()
-    if thread is None or thread.top is None:
+    top = session.debugger.current_thread().top
+    if top is None:
         raise RequestError.not_stopped()
-    return thread.top
+    return top
 
 
 def _is_expression(text: str) -> bool:
@@ -110,7 +110,7 @@ def _value(session: Session, frame: Frame, text: str) -> Any:
         return evaluate(text, frame, session.scratch)
     except ValueUnavailableError as error:
         raise RequestError(str(error)) from None
-    except (KeyboardInterrupt, SystemExit):
+    except KeyboardInterrupt:
         raise
     except BaseException as error:
         raise RequestError(f"{type(error).__name__}: {error}") from None
@@ -121,7 +121,7 @@ def _run_statements(session: Session, frame: Frame, text: str) -> Struct:
         execute_statements(text, frame, session.scratch)
     except ValueUnavailableError as error:
         raise RequestError(str(error)) from None
-    except (KeyboardInterrupt, SystemExit):
+    except KeyboardInterrupt:
         raise
     except BaseException as error:
         raise RequestError(f"{type(error).__name__}: {error}") from None
@@ -142,8 +142,10 @@ def completions(session: Session, arguments: CompletionsArguments) -> Struct:
     lines = arguments.text.split("\n")
     line = lines[(arguments.line or 1) - 1] if (arguments.line or 1) <= len(lines) else ""
     before = line[: max(arguments.column - 1, 0)]
-    match = re.search(r"((?:\w+\.)*)%?(\w*)$", before)
-    owner, prefix = (match[1].rstrip("."), match[2]) if match else ("", "")
+    match = re.search(r"(?<![\w.])((?:\w+\.)*)%?(\w*)$", before)
+    if match is None:  # attributes of a call or an item: asking for them could run anything
+        return CompletionsResponseBody(targets=[])
+    owner, prefix = match[1].rstrip("."), match[2]
     names = _attributes(session, frame, owner) if owner else list(Names(frame, session.scratch))
     start = len(before) - len(prefix)
     found = [n for n in names if n.startswith(prefix) and (prefix or not n.startswith("_"))]
