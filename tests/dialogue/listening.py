@@ -5,23 +5,20 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import TextIO, cast
 
 from fxdap.wire.client import DapClient
 from tests.dialogue.dialogue import PATIENCE, Dialogue
 
 TOKEN = "secret"
 
-MODEL = """
+FOREVER = """
 import time, torch, fxdap
 class Model(torch.nn.Module):
     def forward(self, x):
         return torch.relu(x + 1) * 2
 graph = torch.fx.symbolic_trace(Model())
-fxdap.listen(token='secret')
-"""
-
-FOREVER = f"""{MODEL}
+fxdap.listen(token="secret")
 while True:
     graph(torch.ones(2))
     time.sleep(0.002)
@@ -38,6 +35,7 @@ class Listening:
         self.process = subprocess.Popen(
             [sys.executable, script],
             env=environment,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -54,12 +52,16 @@ class Listening:
         """A client that speaks to the process without an adapter."""
         return Dialogue(DapClient.connect("127.0.0.1", self.port), self.folder)
 
-    def output(self) -> str:
-        """Everything the process prints until its end."""
-        assert self.process.stdout is not None
-        text = self.process.stdout.read()
-        self.process.wait(PATIENCE)
-        return text
+    def lines(self, count: int) -> list[str]:
+        """The next lines that the process prints."""
+        stream = cast(TextIO, self.process.stdout)
+        return [stream.readline().rstrip("\n") for _ in range(count)]
+
+    def tell(self, line: str) -> None:
+        """Answer the process's `input()`."""
+        stream = cast(TextIO, self.process.stdin)
+        stream.write(f"{line}\n")
+        stream.flush()
 
     def errors(self) -> str:
         """What it wrote to stderr after the line that says where it listens."""
@@ -76,5 +78,4 @@ class Listening:
             pass
 
     def _read_stderr(self) -> None:
-        stream = cast(BinaryIO, self.process.stderr)
-        self._stderr.extend(str(line) for line in stream)
+        self._stderr.extend(cast(TextIO, self.process.stderr))
