@@ -1,9 +1,12 @@
-"""Python source for a run of nodes over one register list, with a flag test before each node.
+"""Python source for a run of nodes over one register list.
 
 A segment is a function `segment(R, F, trap, m)`: `R[i]` is the value of node `i`, `F[i]` is
 non-zero when something waits before node `i`, `trap(i)` is called then, and `m` is the root
-module. Every node's statement stands on that node's line of the graph listing, and the code's
-file name is the listing, so that Python tracebacks point into it.
+module. A *checked* segment tests the flag before each node. A *sprint* tests none and keeps its
+values in locals `v<i>` until its end, which makes it as fast as the module's own `forward`.
+
+Every node's statement stands on that node's line of the graph listing, and the code's file name
+is the listing, so that Python tracebacks point into it.
 """
 
 import keyword
@@ -48,41 +51,60 @@ class Layout(Protocol):
 
 
 class SegmentWriter:
-    """Writes one segment; collects the objects its code refers to in `names`."""
+    """Writes the segment of the nodes in `span`; without `keep` it frees dead values.
 
-    def __init__(self, layout: Layout, released: object) -> None:
+    Collects the objects its code refers to in `names`.
+    """
+
+    def __init__(
+        self, layout: Layout, released: object, span: range, *, keep: bool, checked: bool
+    ) -> None:
         self._layout = layout
+        self._span = span
+        self._keep = keep
+        self._checked = checked
         self.names: dict[str, Any] = {"_released": released}
 
-    def compile(self, start: int, stop: int, filename: str, *, keep: bool) -> Segment:
-        """Return the function for nodes `start` to `stop`; without `keep` it frees dead values."""
-        text = self._source(start, stop, keep)
+    def compile(self, filename: str) -> Segment:
+        """Return the segment's function."""
+        text = self._source()
         code: CodeType = compile(text, filename, "exec", dont_inherit=True)
         namespace = self.names
         exec(code, namespace)
         segment: Segment = namespace.pop("segment")
         return segment
 
-    def _source(self, start: int, stop: int, keep: bool) -> str:
+    def _source(self) -> str:
         line = self._layout.line
-        parts = ["\n" * max(line(start) - 2, 0), "def segment(R, F, trap, m):\n"]
-        current = max(line(start), 2)
-        for index in range(start, stop):
+        first = line(self._span.start)
+        header = "def segment(R, F, trap, m, _released=_released):\n"
+        parts = ["\n" * max(first - 2, 0), header]
+        current = max(first, 2)
+        for index in self._span:
             gap = line(index) - current
             parts.append("\n" * max(gap, 0))
             current += max(gap, 0)
-            parts.append(self._statement(index, keep))
+            parts.append(f" {'; '.join(self._statements(index))}\n")
             current += 1
         return "".join(parts)
 
-    def _statement(self, index: int, keep: bool) -> str:
-        statements = [f"F[{index}] and trap({index})"]
+    def _statements(self, index: int) -> list[str]:
+        statements = [f"F[{index}] and trap({index})"] if self._checked else []
         expression = self._expression(index)
         if expression is not None:
-            statements.append(f"R[{index}] = {expression}")
-        if not keep:
-            statements += [f"R[{dead}] = _released" for dead in self._layout.last_uses[index]]
-        return f" {'; '.join(statements)}\n"
+            statements.append(f"{self._place(index)} = {expression}")
+        if not self._keep:
+            dead = self._layout.last_uses[index]
+            statements += [f"{self._place(each)} = _released" for each in dead]
+        if not self._checked and index == self._span[-1]:
+            values = "".join(f"{self._place(each)}, " for each in self._span)
+            statements.append(f"R[{self._span.start}:{self._span.stop}] = ({values})")
+        return statements or ["pass"]
+
+    def _place(self, index: int) -> str:
+        """Where a node's value is while the segment runs."""
+        is_local = index in self._span and self._layout.steps[index].op != "placeholder"
+        return f"v{index}" if is_local and not self._checked else f"R[{index}]"
 
     def _expression(self, index: int) -> str | None:
         node = self._layout.steps[index]
@@ -133,7 +155,7 @@ class SegmentWriter:
 
     def _argument(self, value: Any) -> str:
         if isinstance(value, Node):
-            return f"R[{self._layout.index[value]}]"
+            return self._place(self._layout.index[value])
         if isinstance(value, tuple):
             return self._tuple(value)
         if isinstance(value, list):

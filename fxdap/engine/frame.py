@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Iterator
+from time import perf_counter
 from types import CodeType, FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,9 @@ from fxdap.engine.stops import Phase
 
 if TYPE_CHECKING:
     from fxdap.engine.thread import DebugThread
+
+SPRINT_LIMIT = 0.001
+"""Seconds that a segment may run without looking at its flags."""
 
 BREAKPOINT, STEP, PAUSE = 1, 2, 4
 """Bits of a frame's flags: something of this kind waits before that node."""
@@ -53,6 +57,7 @@ class Frame:
         self.interpreter: torch.fx.Interpreter | None = None
         self.kept_bytes = 0
         self._code: CodeType | None = None
+        self._sprint = range(0)
 
     @property
     def node(self) -> Node:
@@ -80,6 +85,12 @@ class Frame:
     def set_value(self, index: int, value: Any) -> None:
         """Replace a computed node's value; later nodes read the new one."""
         self.value(index)
+        if index in self._sprint:
+            name = self.program.nodes[index].name
+            raise ValueUnavailableError(
+                f"%{name} cannot be changed from inside of a node that runs another graph for the "
+                f"first time; stop before %{self.node.name} and change it there"
+            )
         self.registers[index] = value
         if self.interpreter is not None and self.program.nodes[index] in self.interpreter.env:
             self.interpreter.env[self.program.nodes[index]] = value
@@ -87,6 +98,10 @@ class Frame:
     def argument(self, value: Any) -> Any:
         """Return one of the current node's arguments with values in place of nodes."""
         return fetch(value, self.program, self.registers)
+
+    def landing(self, index: int) -> int:
+        """Where a step to node `index` can land: a sprint that is going on looks at no flags."""
+        return self._sprint.stop if index in self._sprint else index
 
     def mark(self, index: int) -> None:
         """A step is to land before node `index`."""
@@ -128,11 +143,15 @@ class Frame:
         index, end = 0, len(self.program)
         keep = self.thread.debugger.options.keep_values
         while index < end:
-            stop, segment = self.program.segment(index, keep)
+            stop = self.program.end_of_segment(index)
+            checked = index in self.program.must_check or self._is_flagged(index, stop)
+            segment = self.program.segment(index, keep=keep, checked=checked)
             if segment is None:
                 self._walk(index, stop, keep)
-            else:
+            elif checked:
                 self._run_segment(segment)
+            else:
+                self._run_sprint(segment, index, stop)
             if keep:
                 self.thread.debugger.retention.account(self, index, stop)
             index = stop
@@ -152,14 +171,35 @@ class Frame:
         while python is not None and python.f_code is not self._code:
             python = python.f_back
         if python is not None:
-            self.position, self.phase = self.program.index_at_line(python.f_lineno), "before"
+            self._take_over(python, python.f_lineno)
+
+    def _take_over(self, python: FrameType, line: int) -> None:
+        """Know the position and the values of generated code that is in the middle."""
+        self.position, self.phase = self.program.index_at_line(line), "before"
+        for name, value in python.f_locals.items():
+            if name[0] == "v":
+                self.registers[int(name[1:])] = value
+
+    def _is_flagged(self, start: int, stop: int) -> bool:
+        return self.flags.count(0, start, stop) != stop - start
+
+    def _run_sprint(self, segment: Segment, start: int, stop: int) -> None:
+        """Run a segment that looks at no flags; one that takes long must, to be stoppable."""
+        self._sprint = range(start, stop)
+        began = perf_counter()
+        self._run_segment(segment)
+        self._sprint = range(0)
+        if perf_counter() - began > SPRINT_LIMIT:
+            self.program.must_check.add(start)
 
     def _run_segment(self, segment: Segment) -> None:
         self._code = segment.__code__
         try:
             segment(self.registers, self.flags, self._trap, self.program.module)
         except Exception as error:
-            self.position = self.program.index_at_line(_line_in(error.__traceback__, self._code))
+            failed = _frame_of(error.__traceback__, self._code)
+            if failed is not None:
+                self._take_over(failed.tb_frame, failed.tb_lineno)
             self.thread.raised(self, error)
             raise
         finally:
@@ -188,10 +228,8 @@ class Frame:
         self.thread.arrive(self, index)
 
 
-def _line_in(traceback: TracebackType | None, code: CodeType) -> int:
-    """Line at which the outermost frame running `code` stood: inner ones are other runs."""
-    while traceback is not None:
-        if traceback.tb_frame.f_code is code:
-            return traceback.tb_lineno
+def _frame_of(traceback: TracebackType | None, code: CodeType) -> TracebackType | None:
+    """The outermost frame running `code`: inner ones are other runs."""
+    while traceback is not None and traceback.tb_frame.f_code is not code:
         traceback = traceback.tb_next
-    return 0
+    return traceback

@@ -26,6 +26,7 @@ class Plan:
             caller = self.frame.parent
             self.frame, self.index = caller, _after_call(caller)
         if self.frame is not None:
+            self.index = self.frame.landing(self.index)
             self.frame.mark(self.index)
 
     def disarm(self) -> None:

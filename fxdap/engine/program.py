@@ -8,6 +8,7 @@ import torch
 from torch.fx import Graph, Node
 
 from fxdap.engine.codegen import SEGMENT_LENGTH, Segment, SegmentWriter
+from fxdap.engine.opaque import runs_python
 from fxdap.view.listing import Listing, build_listing
 from fxdap.view.scope import ModuleScope, enclosing_scopes, module_scopes
 
@@ -74,7 +75,13 @@ class Program:
         self.steps = tuple(Step(n.op, n.target, n.args, n.kwargs) for n in self.nodes)
         self.segment_sizes: dict[int, SegmentSize] = {}
         self._listing: Listing | None = None
-        self._segments: dict[tuple[int, bool], Segment] = {}
+        self.must_check = {
+            index - index % SEGMENT_LENGTH
+            for index, node in enumerate(self.nodes)
+            if runs_python(module, node)
+        }
+        """Starts of segments that never sprint: they took long once, or may, or run graphs."""
+        self._segments: dict[tuple[int, bool, bool], Segment] = {}
         self._visited: set[int] = set()
         self._index_at_line: dict[int, int] = {}
 
@@ -136,22 +143,29 @@ class Program:
                     return later
         return len(self.nodes)
 
-    def segment(self, start: int, keep: bool) -> tuple[int, Segment | None]:
-        """Return the end of the segment that begins at `start`, and its code.
+    def end_of_segment(self, start: int) -> int:
+        """End of the segment that `start` lies in."""
+        return min(start - start % SEGMENT_LENGTH + SEGMENT_LENGTH, len(self.nodes))
 
-        The code is None on the first visit: compiling costs more than one walk over the nodes,
-        so only a segment that is met again is compiled.
+    def segment(self, start: int, *, keep: bool, checked: bool) -> Segment | None:
+        """The code of the segment that begins at `start`.
+
+        None on the first visit: compiling costs more than one walk over the nodes, so only a
+        segment that is met again is compiled.
         """
-        stop = min(start - start % SEGMENT_LENGTH + SEGMENT_LENGTH, len(self.nodes))
-        if start % SEGMENT_LENGTH:
-            return stop, None
-        code = self._segments.get((start, keep))
-        if code is None and start in self._visited:
-            writer = SegmentWriter(self, RELEASED)
-            code = writer.compile(start, stop, self.file, keep=keep)
-            self._segments[start, keep] = code
-        self._visited.add(start)
-        return stop, code
+        if start not in self._visited:
+            self._visited.add(start)
+            return None
+        code = self._segments.get((start, keep, checked))
+        if code is None:
+            span = range(start, self.end_of_segment(start))
+            writer = SegmentWriter(self, RELEASED, span, keep=keep, checked=checked)
+            code = self._segments[start, keep, checked] = writer.compile(self.file)
+        return code
+
+    def runs_a_graph(self, index: int) -> None:
+        """Node `index` runs another graph: its segment is to check for stops from now on."""
+        self.must_check.add(index - index % SEGMENT_LENGTH)
 
     def index_at_line(self, line: int) -> int:
         """The node that stands on a line of the listing, as tracebacks name it."""

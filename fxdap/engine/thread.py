@@ -72,7 +72,9 @@ class DebugThread:
     def enter(self, frame: Frame) -> None:
         """A graph begins on this thread."""
         if self.frames:
-            self.frames[-1].locate()
+            caller = self.frames[-1]
+            caller.locate()
+            caller.program.runs_a_graph(caller.position)
         else:
             self._forget_failure()
         self.frames.append(frame)

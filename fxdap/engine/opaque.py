@@ -1,0 +1,31 @@
+"""Which nodes run Python that is not torch's own: anything may happen in them."""
+
+from typing import Any
+
+import torch
+from torch._ops import HigherOrderOperator, OpOverload
+from torch.fx import GraphModule, Node
+
+_KNOWN = {"torch", "_operator", "builtins", "math", "numbers"}
+_NATIVE = {"aten", "prim", "prims"}
+
+
+def runs_python(module: torch.nn.Module, node: Node) -> bool:
+    """Whether the node calls the user's Python, another graph, or an operator of somebody's."""
+    target: Any = node.target
+    if node.op == "call_function":
+        if isinstance(target, OpOverload):
+            return target.namespace not in _NATIVE
+        return isinstance(target, HigherOrderOperator) or not _is_known(target)
+    if node.op == "call_module":
+        called: Any = module
+        for atom in str(target).split("."):
+            called = getattr(called, atom, None)
+        return isinstance(called, GraphModule) or not _is_known(type(called))
+    return False
+
+
+def _is_known(thing: Any) -> bool:
+    """Builtins of torch say None for their module."""
+    home = getattr(thing, "__module__", None)
+    return home is None or str(home).partition(".")[0] in _KNOWN
