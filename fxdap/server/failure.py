@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from pathlib import Path
+from types import FrameType
 
 from fxdap.engine.frame import Frame
 from fxdap.server.node_scope import argument_items
@@ -27,9 +28,16 @@ def node_report(frame: Frame) -> str:
     return "\n".join(lines)
 
 
-def user_traceback(error: BaseException) -> str:
-    """The traceback as the user would see it without a debugger: our own frames left out."""
+def user_traceback(error: BaseException, raised_in: FrameType | None = None) -> str:
+    """The traceback as the user would see it without a debugger: our own frames left out.
+
+    `raised_in` is a frame of the thread where the error is still on its way up: what called it
+    is not in its traceback yet.
+    """
     report = traceback.TracebackException.from_exception(error)
+    if raised_in is not None:
+        callers = traceback.StackSummary.extract(traceback.walk_stack(raised_in))
+        report.stack = traceback.StackSummary.from_list([*reversed(callers), *report.stack])
     _clean(report, set())
     return "".join(report.format())
 

@@ -2,7 +2,7 @@
 
 import functools
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
@@ -75,9 +75,10 @@ _known: dict[object, tuple[str, ...]] = {}
 
 def _callable_names(target: object) -> tuple[str, ...]:
     if _is_permanent(target):
-        names = _known.get(target)
+        key = (target, getattr(target, "__name__", None))
+        names = _known.get(key)
         if names is None:
-            names = _known[target] = _unique(_spellings(target))
+            names = _known[key] = _unique(_spellings(target))
         return names
     return _unique(_spellings(target))
 
@@ -117,7 +118,11 @@ def _function_spellings(target: object) -> Iterator[str]:
     if not isinstance(name, str):
         yield from class_names(type(target))
         return
-    public = _public_names().get(target, ()) if isinstance(target, _FUNCTIONS) else ()
+    public: Sequence[str] = ()
+    if isinstance(target, _FUNCTIONS):
+        public = _public_names().get(target, ())
+    # torch.mm and torch.dsmm are equal, being one C function; each has its own __name__.
+    public = sorted(public, key=lambda place: place.rpartition(".")[2] != name)
     yield from public
     yield _defined_as(target, name)
     yield from {place.rpartition(".")[2]: None for place in public}

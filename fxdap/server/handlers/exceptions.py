@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -92,16 +93,17 @@ def exception_info(session: Session, arguments: ExceptionInfoArguments) -> Struc
     error = thread.stop.exception if thread.stop is not None else None
     if error is None:
         raise RequestError(f"thread {arguments.thread_id} is not stopped on an exception")
+    uncaught = thread.stop is not None and thread.stop.reason == "uncaught"
     cls = type(error)
     report = node_report(thread.top) if thread.top is not None else ""
     return ExceptionInfoResponseBody(
         exception_id=cls.__name__,
         description=f"{error}\n\n{report}",
-        break_mode="unhandled" if thread.stop and thread.stop.reason == "uncaught" else "always",
+        break_mode="unhandled" if uncaught else "always",
         details=ExceptionDetails(
             message=str(error),
             type_name=cls.__name__,
             full_type_name=f"{cls.__module__}.{cls.__qualname__}",
-            stack_trace=user_traceback(error),
+            stack_trace=user_traceback(error, None if uncaught else sys._getframe()),
         ),
     )
