@@ -133,3 +133,9 @@ def test_naming_a_function_does_not_keep_it_alive():
     gc.collect()
     assert kept() is None
     assert kept_tensor() is None
+
+
+def test_functions_that_share_their_c_code_keep_their_own_names() -> None:
+    shared = [torch.dsmm, torch.mm, torch.hsmm]
+    assert torch.dsmm == torch.mm
+    assert [callable_name(f) for f in shared] == ["torch.dsmm", "torch.mm", "torch.hsmm"]
