@@ -38,7 +38,7 @@ def _reads_as_store(function: Callable[..., Any]) -> bool:
 
 def _is_node(parameter: inspect.Parameter) -> bool:
     annotation = parameter.annotation
-    if annotation is not inspect.Parameter.empty:
+    if annotation not in (inspect.Parameter.empty, Any, object, "Any", "object"):
         if isinstance(annotation, str):
             return annotation.strip("'\" ").rpartition(".")[2] == "Node"
         return annotation is Node

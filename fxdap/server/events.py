@@ -45,13 +45,15 @@ class Events:
     def stopped(self, thread: DebugThread, stop: Stop) -> None:
         """A thread stopped; the program's output before it is shown first."""
         _flush()
+        diagnosis = self.session.diagnoses.at_stop(thread)
+        told = (stop.text, diagnosis.cause if diagnosis is not None else "")
         single = len(self.session.debugger.threads()) == 1
         self._connection.send_event(
             "stopped",
             StoppedEventBody(
                 reason=_TITLES.get(stop.reason, stop.reason),
                 description=_description(stop),
-                text=stop.text or None,
+                text="\n".join(filter(None, told)) or None,
                 thread_id=thread.id,
                 all_threads_stopped=single,
                 hit_breakpoint_ids=list(stop.breakpoint_ids) or None,

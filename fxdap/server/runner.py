@@ -121,6 +121,9 @@ class Runner:
         except BaseException as error:
             self._session.stop_uncaught(error)
             sys.stderr.write(user_traceback(error))
+            diagnosis = self._session.diagnoses.at_end(error)
+            if diagnosis is not None:
+                self._session.events.say(str(diagnosis), "important")
             return 130 if isinstance(error, KeyboardInterrupt) else 1
         return 0
 

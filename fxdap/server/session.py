@@ -15,6 +15,7 @@ from fxdap.engine.stops import Stop
 from fxdap.engine.thread import DebugThread, error_chain, raise_in_thread
 from fxdap.graphs.runs import GraphRuns
 from fxdap.server.breakpoint_table import BreakpointTable
+from fxdap.server.diagnoses import Diagnoses
 from fxdap.server.events import Events
 from fxdap.server.handlers.breakpoints import selector_entries
 from fxdap.server.handles import FrameView, Handles
@@ -62,6 +63,7 @@ class Session:
         self.variables: Handles[Branch] = Handles(stable=True)
         self.presenter = Presenter(self)
         self.progress = Progress(connection)
+        self.diagnoses = Diagnoses()
         self.scratch: dict[str, Any] = {}
         self.exit_process: Callable[[int], None] = lambda code: None
         self.claim: Callable[[], bool] = lambda: True

@@ -279,7 +279,7 @@ def _ninth(self, node: Any, value: Any): ...
         (_sixth, False),
         (_seventh, False),
         (_eighth, False),
-        (_ninth, False),
+        (_ninth, True),
     ],
 )
 def test_what_an_override_means_is_read_from_its_parameters(override, store):

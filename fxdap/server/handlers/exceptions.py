@@ -88,7 +88,7 @@ def _selector(option: ExceptionFilterOptions) -> Selector | None:
     offers=Capabilities(supports_exception_info_request=True),
 )
 def exception_info(session: Session, arguments: ExceptionInfoArguments) -> Struct:
-    """The exception, the node with its arguments, and the user's traceback."""
+    """The exception with its cause and cure, the node with its arguments, the user's traceback."""
     thread = session.stopped_thread(arguments)
     error = thread.stop.exception if thread.stop is not None else None
     if error is None:
@@ -96,9 +96,11 @@ def exception_info(session: Session, arguments: ExceptionInfoArguments) -> Struc
     uncaught = thread.stop is not None and thread.stop.reason == "uncaught"
     cls = type(error)
     report = node_report(thread.top) if thread.top is not None else ""
+    diagnosis = session.diagnoses.at_stop(thread)
+    parts = (str(error), str(diagnosis) if diagnosis is not None else "", report)
     return ExceptionInfoResponseBody(
         exception_id=cls.__name__,
-        description=f"{error}\n\n{report}",
+        description="\n\n".join(filter(None, parts)),
         break_mode="unhandled" if uncaught else "always",
         details=ExceptionDetails(
             message=str(error),

@@ -1,0 +1,57 @@
+"""A user's own Interpreter through the real adapter: what is wrong with it is said."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.dialogue.conftest import Connect
+
+
+@pytest.mark.parametrize(
+    ("mistake", "node", "cause", "cure"),
+    [
+        (
+            "store_override",
+            "x",
+            "Recorder.map_nodes_to_values(self, node, value) overrides a method that torch calls",
+            "Cure: to store what nodes gave, derive Recorder from fxdap.Interpreter",
+        ),
+        (
+            "freed_value",
+            "output",
+            "%x was freed by garbage_collect_values after %linear (line 4)",
+            "Cure: pass garbage_collect_values=False to keep values",
+        ),
+    ],
+)
+def test_a_mistake_is_told_at_the_stop_and_again_when_it_ends_the_program(
+    connect: Connect, sample_models: Path, mistake: str, node: str, cause: str, cure: str
+) -> None:
+    dialogue = connect()
+    program = str(sample_models / "mistakes" / f"{mistake}.py")
+    dialogue.launch(program=program, stopOnEntry=False)
+    stop = dialogue.stopped("exception", node)
+    assert cause in (stop.text or "")
+    description = dialogue.exception().description or ""
+    assert cause in description
+    assert cure in description
+    dialogue.go("continue")
+    said = dialogue.client.wait_event(
+        "output", 60, where=lambda body: body.category == "important"
+    ).output
+    assert cause in said
+    assert cure in said
+    dialogue.ended(1)
+
+
+def test_a_mistake_outside_of_a_node_is_told_in_the_console(
+    connect: Connect, sample_models: Path
+) -> None:
+    dialogue = connect()
+    dialogue.launch(program=str(sample_models / "mistakes/post_hook.py"), stopOnEntry=False)
+    said = dialogue.client.wait_event(
+        "output", 60, where=lambda body: body.category == "important"
+    ).output
+    assert "torch.fx.Interpreter has no 'register_node_post_hook'" in said
+    assert "Cure: override run_node(self, n)" in said
+    dialogue.ended(1)
