@@ -20,6 +20,7 @@ from torch.fx import Node
 from torch.fx.graph import inplace_methods, magic_methods
 
 SEGMENT_LENGTH = 32
+SPRINT_LENGTH = 128
 
 Segment = Callable[[list[Any], bytearray, Callable[[int], None], Any], None]
 
@@ -97,9 +98,17 @@ class SegmentWriter:
             dead = self._layout.last_uses[index]
             statements += [f"{self._place(each)} = _released" for each in dead]
         if not self._checked and index == self._span[-1]:
-            values = "".join(f"{self._place(each)}, " for each in self._span)
-            statements.append(f"R[{self._span.start}:{self._span.stop}] = ({values})")
+            statements += self._hand_over()
         return statements or ["pass"]
+
+    def _hand_over(self) -> list[str]:
+        """At the end of a sprint: values that live on go from locals to registers."""
+        if self._keep:
+            values = "".join(f"{self._place(each)}, " for each in self._span)
+            return [f"R[{self._span.start}:{self._span.stop}] = ({values})"]
+        dead = {each for index in self._span for each in self._layout.last_uses[index]}
+        alive = (each for each in self._span if each not in dead)
+        return [f"R[{each}] = {self._place(each)}" for each in alive]
 
     def _place(self, index: int) -> str:
         """Where a node's value is while the segment runs."""

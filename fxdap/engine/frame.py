@@ -47,7 +47,7 @@ class Frame:
         self.program = program
         self.thread = thread
         self.parent = parent
-        self.registers: list[Any] = [None] * len(program)
+        self.registers: list[Any] = [RELEASED] * len(program)
         # Read in this order: flags that change in between are then taken over by refresh_flags.
         self._flags_version = program.flags_version
         self.flags = bytearray(program.flags)
@@ -143,18 +143,7 @@ class Frame:
         index, end = 0, len(self.program)
         keep = self.thread.debugger.options.keep_values
         while index < end:
-            stop = self.program.end_of_segment(index)
-            checked = index in self.program.must_check or self._is_flagged(index, stop)
-            segment = self.program.segment(index, keep=keep, checked=checked)
-            if segment is None:
-                self._walk(index, stop, keep)
-            elif checked:
-                self._run_segment(segment)
-            else:
-                self._run_sprint(segment, index, stop)
-            if keep:
-                self.thread.debugger.retention.account(self, index, stop)
-            index = stop
+            index = self._run_from(index, keep)
         self.position = end - 1
         if self.flags[end]:
             self._trap(end)
@@ -180,17 +169,33 @@ class Frame:
             if name[0] == "v":
                 self.registers[int(name[1:])] = value
 
-    def _is_flagged(self, start: int, stop: int) -> bool:
-        return self.flags.count(0, start, stop) != stop - start
+    def _run_from(self, start: int, keep: bool) -> int:
+        """Run a stretch of nodes, by the fastest way that misses no stop; return its end."""
+        program, retention = self.program, self.thread.debugger.retention
+        sprint = program.sprint(start)
+        stop = sprint.stop
+        fits = not keep or retention.has_room(self, start, stop)
+        if sprint and fits and self.flags.count(0, start, stop) == stop - start:
+            self._run_sprint(program.sprint_code(sprint, keep=keep), sprint)
+        else:
+            stop = program.end_of_segment(start)
+            segment = program.segment(start, keep=keep)
+            if segment is None:
+                self._walk(start, stop, keep)
+            else:
+                self._run_segment(segment)
+        if keep:
+            retention.account(self, start, stop)
+        return stop
 
-    def _run_sprint(self, segment: Segment, start: int, stop: int) -> None:
+    def _run_sprint(self, segment: Segment, span: range) -> None:
         """Run a segment that looks at no flags; one that takes long must, to be stoppable."""
-        self._sprint = range(start, stop)
+        self._sprint = span
         began = perf_counter()
         self._run_segment(segment)
         self._sprint = range(0)
         if perf_counter() - began > SPRINT_LIMIT:
-            self.program.must_check.add(start)
+            self.program.no_sprint.add(span.start)
 
     def _run_segment(self, segment: Segment) -> None:
         self._code = segment.__code__

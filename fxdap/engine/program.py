@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import torch
 from torch.fx import Graph, Node
 
-from fxdap.engine.codegen import SEGMENT_LENGTH, Segment, SegmentWriter
+from fxdap.engine.codegen import SEGMENT_LENGTH, SPRINT_LENGTH, Segment, SegmentWriter
 from fxdap.engine.opaque import runs_python
 from fxdap.view.listing import Listing, build_listing
 from fxdap.view.scope import ModuleScope, enclosing_scopes, module_scopes
@@ -73,14 +73,14 @@ class Program:
         self.flags_version = 0
         self.listing_file: Path | None = None
         self.steps = tuple(Step(n.op, n.target, n.args, n.kwargs) for n in self.nodes)
-        self.segment_sizes: dict[int, SegmentSize] = {}
+        self.segment_sizes: dict[tuple[int, int], SegmentSize] = {}
         self._listing: Listing | None = None
-        self.must_check = {
-            index - index % SEGMENT_LENGTH
+        self.no_sprint = {
+            index - index % SPRINT_LENGTH
             for index, node in enumerate(self.nodes)
             if runs_python(module, node)
         }
-        """Starts of segments that never sprint: they took long once, or may, or run graphs."""
+        """Starts of stretches never run as a sprint: they took long once, or may, or run graphs."""
         self._segments: dict[tuple[int, bool, bool], Segment] = {}
         self._visited: set[int] = set()
         self._index_at_line: dict[int, int] = {}
@@ -147,8 +147,8 @@ class Program:
         """End of the segment that `start` lies in."""
         return min(start - start % SEGMENT_LENGTH + SEGMENT_LENGTH, len(self.nodes))
 
-    def segment(self, start: int, *, keep: bool, checked: bool) -> Segment | None:
-        """The code of the segment that begins at `start`.
+    def segment(self, start: int, *, keep: bool) -> Segment | None:
+        """The code of the segment that begins at `start`, with flags tested before each node.
 
         None on the first visit: compiling costs more than one walk over the nodes, so only a
         segment that is met again is compiled.
@@ -156,16 +156,30 @@ class Program:
         if start not in self._visited:
             self._visited.add(start)
             return None
-        code = self._segments.get((start, keep, checked))
+        return self._code(range(start, self.end_of_segment(start)), keep=keep, checked=True)
+
+    def sprint(self, start: int) -> range:
+        """The nodes that can be run from `start` without looking at flags; empty if none can."""
+        stop = min(start + SPRINT_LENGTH, len(self.nodes))
+        ready = start in self._visited and stop - 1 - (stop - 1) % SEGMENT_LENGTH in self._visited
+        allowed = not start % SPRINT_LENGTH and start not in self.no_sprint and ready
+        return range(start, stop if allowed else start)
+
+    def sprint_code(self, span: range, *, keep: bool) -> Segment:
+        """The code of a sprint."""
+        return self._code(span, keep=keep, checked=False)
+
+    def _code(self, span: range, *, keep: bool, checked: bool) -> Segment:
+        key = (span.start, keep, checked)
+        code = self._segments.get(key)
         if code is None:
-            span = range(start, self.end_of_segment(start))
             writer = SegmentWriter(self, RELEASED, span, keep=keep, checked=checked)
-            code = self._segments[start, keep, checked] = writer.compile(self.file)
+            code = self._segments[key] = writer.compile(self.file)
         return code
 
     def runs_a_graph(self, index: int) -> None:
-        """Node `index` runs another graph: its segment is to check for stops from now on."""
-        self.must_check.add(index - index % SEGMENT_LENGTH)
+        """Node `index` runs another graph: no sprint over it from now on."""
+        self.no_sprint.add(index - index % SPRINT_LENGTH)
 
     def index_at_line(self, line: int) -> int:
         """The node that stands on a line of the listing, as tracebacks name it."""

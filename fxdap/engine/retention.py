@@ -44,12 +44,21 @@ class Retention:
         self._fixed = int(free_memory() * DEFAULT_SHARE)
         return self._fixed
 
+    def has_room(self, frame: Frame, start: int, stop: int) -> bool:
+        """Whether what nodes `start` to `stop` make will fit, as far as earlier runs tell."""
+        sizes = frame.program.segment_sizes
+        known = sizes.get((start, stop))
+        if known is not None:
+            return frame.kept_bytes + known.total <= self.budget()
+        within = (size.total for (first, _), size in sizes.items() if start <= first < stop)
+        return frame.kept_bytes + sum(within) <= self.budget()
+
     def account(self, frame: Frame, start: int, stop: int) -> None:
         """Count what nodes `start` to `stop` made; release old values if it is too much."""
         sizes = frame.program.segment_sizes
-        known = sizes.get(start)
+        known = sizes.get((start, stop))
         if known is None:
-            known = sizes[start] = _measure(frame, start, stop)
+            known = sizes[start, stop] = _measure(frame, start, stop)
         frame.kept_bytes += _scaled(frame, known)
         if frame.kept_bytes > self.budget():
             frame.kept_bytes = _release(frame, stop, self.budget())
