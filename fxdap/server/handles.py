@@ -45,6 +45,10 @@ class Handles(Generic[T]):
         found = self._objects.get(ident)
         return None if found is None else found[0]
 
+    def clear(self) -> None:
+        """Forget all objects."""
+        self._objects.clear()
+
     def release(self, owner: int) -> None:
         """Forget the objects of a thread that resumes; nothing keeps its values alive."""
         gone = {i for i, (o, _) in list(self._objects.items()) if o == owner}

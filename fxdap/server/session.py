@@ -281,7 +281,8 @@ class Session:
         for thread in self.debugger.threads():
             thread.abandon()
         main = threading.main_thread().ident
-        if main is not None and not any(t.native_id == main for t in self.debugger.threads()):
+        in_graph = [t.native_id for t in self.debugger.threads() if t.frames]
+        if main is not None and main not in in_graph:
             raise_in_thread(main, KeyboardInterrupt)
 
     def leave(self, terminate: bool) -> None:
@@ -300,6 +301,8 @@ class Session:
         """Take the debugger out of the process: patches undone, nothing stopped, nothing held."""
         self.runs.uninstall()
         self.debugger.end()
+        self.frames.clear()
+        self.variables.clear()
         self.presenter.clear()
         self.scratch.clear()
         self.on_detached()

@@ -134,7 +134,6 @@ def test_a_launch_that_cannot_work_is_refused_with_the_remedy_and_another_may_fo
         ("graph", "builders.py:biuld"): "builders.py has no 'biuld'. Did you mean 'build'?",
         ("graph", "bilders.py:build"): "no such file",
         ("graph", "builders.py"): "names no attribute. Write file.py:attr",
-        ("graph", "builders.py:Scale"): "no inputs are known for it. Add `example_inputs`",
         ("graph", "builders.py:broken"): "raised RuntimeError: no weights",
         ("graph", "missing.pt2"): "no such file",
         ("program", "missing.py"): "no such file",

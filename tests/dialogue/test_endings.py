@@ -1,0 +1,86 @@
+"""How sessions end: what the user's program still does, and what stays of the debugger."""
+
+from pathlib import Path
+
+from tests.dialogue.conftest import Connect, Script
+from tests.dialogue.listening import Listening
+from tests.dialogue.scripts import TRACED
+
+GUARDED = f"""\
+import time
+{TRACED}
+try:
+    graph(torch.ones(2))
+    print("looping", flush=True)
+    while True:
+        time.sleep(0.005)
+finally:
+    print("cleaned up")
+"""
+
+REFERENCES = """
+import gc, weakref
+import torch, torch.fx, fxdap
+
+seen = []
+
+
+def note(value):
+    seen.append(weakref.ref(value))
+    return value + 1
+
+
+def forward(x):
+    return note(note(note(x * 2)))
+
+
+torch.fx.wrap("note")
+graph = torch.fx.symbolic_trace(forward)
+fxdap.listen(token="secret")
+fxdap.wait_for_client()
+fxdap.breakpoint()
+graph(torch.ones(2))
+input()
+gc.collect()
+print("seen", len(seen), "alive", sum(ref() is not None for ref in seen), flush=True)
+"""
+
+
+def test_terminate_lets_the_program_clean_up_wherever_it_is(
+    connect: Connect, script: Script
+) -> None:
+    program = script(GUARDED)
+    dialogue = connect()
+    dialogue.launch(program=program)
+    dialogue.stopped("entry", "x")
+    dialogue.client.request("terminate")
+    dialogue.ended(0)
+    assert dialogue.client.output("stdout") == "cleaned up\n"
+
+    dialogue = connect()
+    dialogue.launch(program=program, stopOnEntry=False)
+    dialogue.client.wait_event("output", 60, where=lambda body: "looping" in body.output)
+    dialogue.client.request("terminate")
+    dialogue.client.wait_event("terminated", 20)
+    assert dialogue.client.output("stdout") == "looping\ncleaned up\n"
+
+
+def test_no_value_outlives_the_session(tmp_path: Path, environment: dict[str, str]) -> None:
+    listening = Listening(tmp_path, environment, REFERENCES)
+    dialogue = listening.connect()
+    dialogue.initialize()
+    dialogue.attach()
+    dialogue.stopped("entry", "x")
+    dialogue.break_on("output")
+    dialogue.go("continue")
+    dialogue.stopped("function breakpoint", "output")
+    for name in ("note", "note_1", "mul"):
+        watched = dialogue.evaluate(name, "watch")
+        dialogue.children(watched.variables_reference)
+        dialogue.evaluate(f"kept_{name} = {name}", "repl")
+    dialogue.children(dialogue.scopes()["Env"].variables_reference)
+    dialogue.client.request("disconnect")
+    listening.tell("go on")
+    assert listening.lines(1) == ["seen 3 alive 0"]
+    dialogue.close()
+    listening.close()
