@@ -1,6 +1,6 @@
 // The adapter driven by the official DAP test client, over stdio and over a port.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import fs from "node:fs";
 import os from "node:os";
@@ -15,6 +15,7 @@ const LOAD_MS = 60_000; // importing torch and capturing, on a busy machine
 
 let workspace;
 before(() => {
+  execFileSync(PYTHON, ["-c", "import fxdap"]); // the client waits for ever for what did not start
   workspace = fs.mkdtempSync(path.join(os.tmpdir(), "fxdap-client-"));
   fs.copyFileSync(path.join(checkout, "sample_models", "mlp.py"), path.join(workspace, "mlp.py"));
 });
@@ -51,7 +52,7 @@ function suite(port) {
     client.defaultTimeout = LOAD_MS;
     await client.start(port());
   });
-  afterEach(() => client.stop()); // disconnects
+  afterEach(() => client.stop(), { timeout: 10_000 }); // disconnects
 
   const launchArguments = (more) => ({
     graph: path.join(workspace, "mlp.py:MLP"),

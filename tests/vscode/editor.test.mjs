@@ -42,13 +42,12 @@ scene("the gutter takes breakpoints in a listing and in Python", async () => {
 
 scene("F5 in a listing without launch.json says where to press it instead", async () => {
   await code.open("sample.fxgraph", "FX Graph");
-  await code.press("F5");
-  await code.notification("cannot run it. Press F5 in the Python file").waitFor();
+  await code.f5(code.notification("cannot run it. Press F5 in the Python file"));
 });
 
 scene("F5 in a Python file without launch.json debugs the graphs that it runs", async () => {
   await code.open("mlp.py", "Python");
-  await code.press("F5");
+  await code.f5(code.stopButton());
   await code.paused("entry");
   await code.stoppedLine(/^ {2}%x = placeholder$/);
   await code.press("F5");

@@ -17,9 +17,8 @@ const scene = scenes(() => code);
 
 scene("F5 with an interpreter that lacks fxdap says so and names it", async () => {
   await code.open("mlp.py", "Python");
-  await code.press("F5");
   const message = code.notification(MISSING);
-  await message.waitFor();
+  await code.f5(message);
   await message.locator(`text=${EMPTY} (setting fxdap.interpreter)`).waitFor();
   await code.shot("missing");
 });
@@ -31,14 +30,14 @@ scene("the install button runs pip with that interpreter in a terminal", async (
 
 scene("the choice button opens the setting", async () => {
   await code.open("mlp.py", "Python");
-  await code.press("F5");
+  await code.f5(code.notification(MISSING));
   await code.notification(MISSING).locator(".monaco-button", { hasText: "Choose Interpreter" }).click();
   await code.page.locator(".settings-editor .setting-item-label", { hasText: "Interpreter" }).waitFor();
 });
 
 scene("the log button shows what was asked and answered", async () => {
   await code.open("mlp.py", "Python");
-  await code.press("F5");
+  await code.f5(code.notification(MISSING));
   await code.notification(MISSING).locator(".monaco-button", { hasText: "Show Log" }).click();
   await code.page.locator(".output-view .view-line", { hasText: MISSING }).first().waitFor();
 });

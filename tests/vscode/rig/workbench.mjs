@@ -142,21 +142,35 @@ export class Workbench {
     await this.page.locator(".editor-instance .view-line").first().waitFor();
   }
 
-  /** Presses F5 once it means something: the extension and launch.json are read after the window is shown. */
+  /**
+   * Presses F5 until that shows something: before VS Code has read launch.json and asked the
+   * extension host for debuggers, F5 does nothing, and the page does not tell.
+   */
+  async f5(expected) {
+    for (let attempt = 0; attempt < 5; attempt++) {
+      await this.press("F5");
+      try {
+        return await expected.waitFor({ timeout: 4000 });
+      } catch {
+        continue;
+      }
+    }
+    throw new Error(`F5 does not show ${expected}`);
+  }
+
+  /** Starts a configuration of launch.json with F5. */
   async start(configuration, file = "mlp.py") {
     await this.open(file, "Python");
-    await this.page.locator('.editor-actions [aria-label="Debug FX Graph"]').waitFor();
     await this.press("Control+Shift+D");
     await this.page.locator(".start-debug-action-item", { hasText: configuration }).waitFor();
-    await this.press("F5");
-    await this.debugging();
+    await this.f5(this.stopButton());
   }
 
   /** Starts a configuration from the palette. */
   async choose(configuration) {
     await this.command("Debug: Select and Start Debugging");
     await this.page.locator(".quick-input-list .monaco-list-row", { hasText: configuration }).first().click();
-    await this.debugging();
+    await this.stopButton().waitFor();
   }
 
   async clickGutter(line) {
@@ -267,12 +281,13 @@ export class Workbench {
     return this.page.locator(".repl .monaco-list-row", { hasText: text });
   }
 
-  async debugging() {
-    await this.page.locator(".codicon-debug-stop").first().waitFor();
+  /** There from the start of a session to its end. */
+  stopButton() {
+    return this.page.locator(".codicon-debug-stop").first();
   }
 
   async notDebugging() {
-    await this.page.locator(".codicon-debug-stop").first().waitFor({ state: "detached" });
+    await this.stopButton().waitFor({ state: "detached" });
   }
 
   /** Waits until the terminal shows a text. */
