@@ -2,7 +2,7 @@
 
 import ast
 import builtins
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from functools import lru_cache
 from types import CodeType
 from typing import Any
@@ -44,11 +44,11 @@ class Names(MutableMapping[str, Any]):
     """
 
     def __init__(self, frame: Frame, scratch: dict[str, Any] | None = None) -> None:
-        self._frame = frame
+        self.frame = frame
         self._scratch = scratch if scratch is not None else {}
 
     def __getitem__(self, name: str) -> Any:
-        frame: Frame | None = self._frame
+        frame: Frame | None = self.frame
         while frame is not None:
             index = frame.program.by_name.get(name)
             if index is not None:
@@ -59,7 +59,7 @@ class Names(MutableMapping[str, Any]):
         return self._special(name)
 
     def _special(self, name: str) -> Any:
-        frame = self._frame
+        frame = self.frame
         if name == "env":
             return EnvView(frame)
         if name == "node":
@@ -79,19 +79,19 @@ class Names(MutableMapping[str, Any]):
         raise KeyError(name)
 
     def __setitem__(self, name: str, value: Any) -> None:
-        index = self._frame.program.by_name.get(name)
+        index = self.frame.program.by_name.get(name)
         if index is None:
             self._scratch[name] = value
         else:
-            self._frame.set_value(index, value)
+            self.frame.set_value(index, value)
 
     def __delitem__(self, name: str) -> None:
         del self._scratch[name]
 
     def __iter__(self) -> Iterator[str]:
-        nodes = self._frame.program.nodes
+        nodes = self.frame.program.nodes
         yield from self._scratch
-        yield from (nodes[i].name for i in self._frame.computed())
+        yield from (nodes[i].name for i in self.frame.computed())
         yield from SPECIAL
 
     def __len__(self) -> int:
@@ -136,10 +136,19 @@ def reads_own_value(text: str, name: str) -> bool:
 def evaluate(text: str, frame: Frame, scratch: dict[str, Any] | None = None) -> Any:
     """Return the value of an expression at the frame's position. Raises what it raises."""
     names = Names(frame, scratch)
-    return eval(compile_expression(text), _Globals(names), names)
+    return _run(eval, compile_expression(text), names)
 
 
 def execute_statements(text: str, frame: Frame, scratch: dict[str, Any]) -> None:
     """Run Python statements typed in the console; new names stay in `scratch`."""
     names = Names(frame, scratch)
-    exec(compile(text, "<fxdap>", "exec", dont_inherit=True), _Globals(names), names)
+    _run(exec, compile(text, "<fxdap>", "exec", dont_inherit=True), names)
+
+
+def _run(how: Callable[..., Any], code: CodeType, names: Names) -> Any:
+    thread = names.frame.thread
+    thread.evaluating += 1
+    try:
+        return how(code, _Globals(names), names)
+    finally:
+        thread.evaluating -= 1

@@ -46,6 +46,8 @@ class DebugThread:
         self.failed_frames: list[Frame] = []
         self._failed_in: Frame | None = None
         self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self.evaluating = 0
+        """How many evaluations are under way: graphs that they run do not stop."""
         self._resuming = False
         self._abandoned = False
         self._interrupted = False
@@ -110,6 +112,8 @@ class DebugThread:
     def arrive_after(self, frame: Frame, index: int) -> None:
         """Node `index` has just run."""
         self._leave_if_abandoned()
+        if self.evaluating:
+            return
         found = self.debugger.breakpoints.after(frame, index)
         if found:
             self._at(frame, index, "after")
@@ -118,6 +122,8 @@ class DebugThread:
     def arrive_before(self, frame: Frame, index: int) -> None:
         """Node `index` is about to run."""
         self._leave_if_abandoned()
+        if self.evaluating:
+            return
         self._at(frame, index, "before")
         self._stop_before(frame, index)
 
@@ -145,6 +151,8 @@ class DebugThread:
     def raised(self, frame: Frame, error: Exception) -> None:
         """A node raised: stop there once, at the innermost node, if a filter asks for it."""
         frame.phase = "raised"
+        if self.evaluating:
+            return
         known = self._is_known(frame, error)
         self.failure = error
         if known:

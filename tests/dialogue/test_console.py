@@ -168,3 +168,29 @@ def test_cancels_what_runs_and_what_waits(dialogue: Dialogue, script: Script) ->
     dialogue.go("continue")
     dialogue.ended()
     assert client.output("stdout") == "[4.0, 4.0]\n"
+
+
+def test_graphs_that_the_console_runs_do_not_stop(connect: Connect, script: Script) -> None:
+    dialogue = connect()
+    program = script(TRACED + "print(graph(torch.ones(2)).tolist())")
+    seq = dialogue.begin(program=program, stopOnEntry=False)
+    calling = "module(torch.zeros(1)) == 2"
+    dialogue.break_on(
+        "add",
+        {"name": "relu", "hitCondition": "2"},
+        {"name": "after:mul", "condition": calling},
+    )
+    dialogue.run(seq)
+    dialogue.stopped("function breakpoint", "add")
+    assert dialogue.evaluate("module(torch.zeros(1)).item()", "repl").result == "2.0"
+    assert dialogue.evaluate("torch.fx.Interpreter(module).run(x).tolist()").result == "[4.0, 4.0]"
+    with pytest.raises(RequestFailed, match="TypeError"):
+        dialogue.evaluate("module('text')", "repl")
+    assert dialogue.stack(levels=1)[0].id == dialogue.frame
+    dialogue.go("next")
+    dialogue.stopped("step", "relu")
+    dialogue.go("continue")
+    dialogue.stopped("function breakpoint", "mul")
+    dialogue.go("continue")
+    dialogue.ended()
+    assert dialogue.client.output("stdout") == "[4.0, 4.0]\n"
