@@ -199,7 +199,9 @@ class Debugger:
         frame = Frame(program, thread, thread.top)
         for index, value in zip(program.placeholders, inputs, strict=True):
             frame.registers[index] = value
-        return run_in(thread, frame, frame.run)
+        result = run_in(thread, frame, frame.run)
+        frame.end()
+        return result
 
     def failed(self, thread: DebugThread, error: Exception) -> None:
         """A node raised; keep the frames for a post-mortem stop if one is wanted."""

@@ -14,7 +14,7 @@ from torch.fx import Node
 
 from fxdap.engine.codegen import Segment
 from fxdap.engine.execute import execute, fetch
-from fxdap.engine.program import RELEASED, Program
+from fxdap.engine.program import RELEASED, Program, Store
 from fxdap.engine.stops import Phase
 
 if TYPE_CHECKING:
@@ -47,10 +47,10 @@ class Frame:
         self.program = program
         self.thread = thread
         self.parent = parent
-        self.registers: list[Any] = [RELEASED] * len(program)
         # Read in this order: flags that change in between are then taken over by refresh_flags.
         self._flags_version = program.flags_version
-        self.flags = bytearray(program.flags)
+        self._store = program.take_store()
+        self.registers, self.flags = self._store
         self._flags_lock = threading.Lock()
         self.position = 0
         self.phase: Phase = "before"
@@ -148,6 +148,13 @@ class Frame:
         if self.flags[end]:
             self._trap(end)
         return self.registers[-1]
+
+    def end(self) -> None:
+        """The run gave its result: its registers may serve the next one."""
+        keep = self.thread.debugger.options.keep_values
+        self.program.give_back(self._store, kept=keep)
+        self._store = Store([], bytearray())
+        self.registers = self._store.registers
 
     def locate(self) -> None:
         """Find out which node is running, from inside of what it calls.

@@ -43,6 +43,13 @@ class Step(NamedTuple):
     kwargs: dict[str, Any]
 
 
+class Store(NamedTuple):
+    """What one run writes to: a value per node, and a byte of flags per node and for the end."""
+
+    registers: list[Any]
+    flags: bytearray
+
+
 class Program:
     """One graph of one module. Holds no values: those live in a `Frame`'s registers.
 
@@ -69,6 +76,9 @@ class Program:
         self.by_name = {node.name: i for i, node in enumerate(self.nodes)}
         self.placeholders = [i for i, node in enumerate(self.nodes) if node.op == "placeholder"]
         self.last_uses = _last_uses(self.nodes, self.index)
+        freed = {index for uses in self.last_uses for index in uses}
+        self._survivors = [i for i in range(len(self.nodes)) if i not in freed]
+        self._stores: list[Store] = []
         self.flags = bytearray(len(self.nodes) + 1)
         self.flags_version = 0
         self.listing_file: Path | None = None
@@ -84,6 +94,25 @@ class Program:
         self._segments: dict[tuple[int, bool, bool], Segment] = {}
         self._visited: set[int] = set()
         self._index_at_line: dict[int, int] = {}
+
+    def take_store(self) -> Store:
+        """Empty registers and the flags of a new run.
+
+        Those of an ended run are used again: allocating them anew makes the C library tidy up
+        all the small tensors that the last run freed, which takes longer than the run's overhead.
+        """
+        if not self._stores:
+            return Store([RELEASED] * len(self), bytearray(self.flags))
+        store = self._stores.pop()
+        store.flags[:] = self.flags
+        return store
+
+    def give_back(self, store: Store, *, kept: bool) -> None:
+        """The run is over and nothing looks at its values any more."""
+        registers = store.registers
+        for index in range(len(registers)) if kept else self._survivors:
+            registers[index] = RELEASED
+        self._stores.append(store)
 
     def __len__(self) -> int:
         return len(self.nodes)

@@ -2,8 +2,10 @@
 
 import re
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
+import torch.nn.modules.module as _hooks
 from torch.fx import GraphModule
 from torch.fx._lazy_graph_module import _LazyGraphModule
 from torch.fx.experimental import _config
@@ -14,12 +16,9 @@ EXACT_LIMIT = 1000
 
 _GENERATED = ("<eval_with_key>", FX_GRAPH_MODULE_FILE_PREFIX)
 _ASSIGNED = re.compile(r"(?:^|;)\s*([A-Za-z_]\w*)\s*(?::[^=;\n]+)?=(?!=)", re.MULTILINE)
-_GLOBAL_HOOKS = (
-    "_global_backward_pre_hooks",
-    "_global_backward_hooks",
-    "_global_forward_hooks",
-    "_global_forward_pre_hooks",
-)
+
+
+_generated: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
 
 
 def runs_its_graph(module: GraphModule) -> bool:
@@ -30,7 +29,15 @@ def runs_its_graph(module: GraphModule) -> bool:
         return False
     if isinstance(module, _LazyGraphModule):
         module.real_recompile()
-    code = getattr(type(module).forward, "__code__", None)
+    forward: Any = type(module).forward
+    known = _generated.get(forward)
+    if known is None:
+        known = _generated[forward] = _is_generated(module, forward)
+    return known
+
+
+def _is_generated(module: GraphModule, forward: Any) -> bool:
+    code = getattr(forward, "__code__", None)
     file = str(code.co_filename) if code is not None else ""
     # Dynamo gives its graphs' code the name of the user's file.
     given: object = getattr(module.graph, "_co_fields", {}).get("co_filename")
@@ -50,12 +57,19 @@ def is_stale(module: GraphModule) -> bool:
     return any(n.op not in ("placeholder", "output") and n.name not in assigned for n in nodes)
 
 
+_own_call: WeakKeyDictionary[type, bool] = WeakKeyDictionary()
+
+
 def has_own_call(wrapped: _WrappedCall, module: GraphModule) -> bool:
     """Whether a subclass of the user's defines `__call__`."""
     if wrapped.cls_call is not None:
         return True
-    inherited: Any = super(wrapped.cls, module)
-    return inherited.__call__.__func__ is not torch.nn.Module.__call__
+    known = _own_call.get(wrapped.cls)
+    if known is None:
+        inherited: Any = super(wrapped.cls, module)
+        known = inherited.__call__.__func__ is not torch.nn.Module.__call__
+        _own_call[wrapped.cls] = known
+    return known
 
 
 def has_hooks(module: torch.nn.Module) -> bool:
@@ -66,4 +80,10 @@ def has_hooks(module: torch.nn.Module) -> bool:
         or module._forward_hooks
         or module._forward_pre_hooks
     )
-    return bool(own) or any(getattr(torch.nn.modules.module, name) for name in _GLOBAL_HOOKS)
+    return bool(
+        own
+        or _hooks._global_backward_pre_hooks
+        or _hooks._global_backward_hooks
+        or _hooks._global_forward_hooks
+        or _hooks._global_forward_pre_hooks
+    )

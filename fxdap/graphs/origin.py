@@ -34,14 +34,22 @@ def is_ghost(args: Iterable[Any]) -> bool:
 
     Higher-order ops such as cond run their bodies so before the real call.
     """
-    modes = torch._C._TorchDispatchModeKey
-    if torch._C._get_dispatch_mode(modes.PROXY) or torch._C._get_dispatch_mode(modes.FAKE):
+    if torch._C._len_torch_dispatch_stack() and _computes_shapes():
         return True
     if torch._C._get_tracing_state() is not None or torch.compiler.is_compiling():
         return True
     if _symbolic_trace._is_fx_tracing_flag:
         return True
-    return any(isinstance(value, (FakeTensor, Proxy)) for value in args)
+    # A loop, not any(): this stands before every graph that runs.
+    for value in args:
+        if type(value) is not torch.Tensor and isinstance(value, (FakeTensor, Proxy)):
+            return True
+    return False
+
+
+def _computes_shapes() -> bool:
+    modes = torch._C._TorchDispatchModeKey
+    return any(torch._C._get_dispatch_mode(mode) for mode in (modes.PROXY, modes.FAKE))
 
 
 def is_users_class(cls: type) -> bool:

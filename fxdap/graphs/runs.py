@@ -10,7 +10,6 @@ import functools
 from typing import Any
 from weakref import WeakKeyDictionary
 
-import torch.compiler
 from torch.fx import GraphModule
 from torch.fx.graph_module import _WrappedCall
 
@@ -44,8 +43,7 @@ class GraphRuns:
 
         @functools.wraps(original)
         def call(wrapped: _WrappedCall, obj: GraphModule, *args: Any, **kwargs: Any) -> Any:
-            compiling = torch.compiler.is_compiling() or dynamo_callback() is not None
-            if compiling or not runs._is_ours(obj, args, kwargs):
+            if dynamo_callback() is not None or not runs._is_ours(obj, args, kwargs):
                 return original(wrapped, obj, *args, **kwargs)
             if has_own_call(wrapped, obj) or has_hooks(obj):
                 native = functools.partial(original, wrapped, obj)
@@ -63,7 +61,8 @@ class GraphRuns:
         forget_all()
 
     def _is_ours(self, module: GraphModule, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-        if not runs_its_graph(module) or is_ghost((*args, *kwargs.values())):
+        given = (*args, *kwargs.values()) if kwargs else args
+        if is_ghost(given) or not runs_its_graph(module):
             return False
         if self._debugger.running_thread() or not self._debugger.options.just_my_code:
             return True
