@@ -1,5 +1,7 @@
 // What the extension makes of configurations, asked through the vscode API.
 const assert = require("node:assert/strict");
+const { spawn } = require("node:child_process");
+const { once } = require("node:events");
 const fs = require("node:fs");
 const os = require("node:os");
 const path = require("node:path");
@@ -84,6 +86,19 @@ exports.tests = {
     await set(undefined);
     assert.deepEqual({ workspace, cwd }, { workspace: own.workspace, cwd: "/" });
     assert.deepEqual(python, [path.join(root, ".venv/bin/python"), "-X", "dev"]);
+  },
+
+  "debugServer names an adapter that runs already, whatever the interpreter": async () => {
+    const adapter = spawn(process.env.FXDAP_SELECTED_PYTHON, ["-m", "fxdap.adapter", "--port", "0"]);
+    try {
+      const [said] = await once(adapter.stderr, "data");
+      await set("nonsense");
+      const { python } = await resolved({ ...GRAPH, debugServer: Number(/:(\d+)/.exec(said)[1]) });
+      await set(undefined);
+      assert.equal(python, undefined);
+    } finally {
+      adapter.kill();
+    }
   },
 
   "an attach configuration gets no key of a launch": async () => {
