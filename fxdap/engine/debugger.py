@@ -69,6 +69,7 @@ class Debugger:
         self.exceptions = ExceptionFilters()
         self.retention = Retention()
         self.lock = threading.RLock()
+        self._preparing = threading.RLock()
         self._programs: OrderedDict[Key, tuple[object, Program]] = OrderedDict()
         self._threads: dict[int, DebugThread] = {}
         self._names: dict[str, int] = {}
@@ -145,8 +146,15 @@ class Debugger:
         """The program of a graph; a new one when the graph changed.
 
         `version` is an object that stays the same while the graph does, such as a GraphModule's
-        compiled forward; None if there is none, then the graph itself is compared.
+        compiled forward; None if there is none, then the graph itself is compared. A thread that
+        meets a graph which another is still preparing waits, or it would run past breakpoints.
         """
+        with self._preparing:
+            return self._find_or_add(module, graph, version, name)
+
+    def _find_or_add(
+        self, module: torch.nn.Module, graph: Graph, version: object, name: str
+    ) -> Program:
         alone = Key(0, id(module), id(graph))
         for key in (alone._replace(root=self._calling_root()), alone):
             known = self._programs.get(key)

@@ -79,3 +79,20 @@ second = threading.Thread(target=quick, name="quick")
 second.start()
 """
 """The main thread does not wait for the others."""
+
+TWINS = f"""\
+import threading
+{TRACED}
+
+
+def work(number):
+    print(graph(torch.full((2,), float(number))).tolist())
+
+
+twins = [threading.Thread(target=work, args=(i,)) for i in range(2)]
+for twin in twins:
+    twin.start()
+for twin in twins:
+    twin.join()
+"""
+"""Two threads begin the same new graph at once."""

@@ -3,7 +3,7 @@
 from fxdap.wire.messages import Thread
 from tests.dialogue.conftest import Connect, Script
 from tests.dialogue.dialogue import Dialogue
-from tests.dialogue.scripts import FOREVER, TWO_GRAPHS, TWO_THREADS
+from tests.dialogue.scripts import FOREVER, TWINS, TWO_GRAPHS, TWO_THREADS
 
 
 def names(dialogue: Dialogue) -> list[str]:
@@ -133,3 +133,31 @@ def test_a_request_on_the_heels_of_continue_is_not_left_waiting(
     dialogue.client.send("continue", {"threadId": dialogue.thread})
     assert dialogue.refused("stackTrace", {"threadId": dialogue.thread})
     dialogue.ended()
+
+
+def test_threads_that_begin_the_same_graph_at_once_are_stopped_apart(
+    connect: Connect, script: Script
+) -> None:
+    dialogue = connect()
+    dialogue.launch("relu", program=script(TWINS), stopOnEntry=False)
+    tops, watched = {}, {}
+    for _ in range(2):
+        dialogue.stopped("function breakpoint", "relu")
+        tops[dialogue.thread] = dialogue.frame
+        watched[dialogue.thread] = dialogue.evaluate("add").variables_reference
+    first, second = tops
+    assert len(dialogue.client.request("threads").threads) == 2
+    assert tops[first] != tops[second]
+    assert watched[first] != watched[second]
+    dialogue.thread = first
+    dialogue.go("next")
+    dialogue.stopped("step", "mul")
+    assert dialogue.thread == first
+    dialogue.frame = tops[second]
+    elements = dialogue.children(watched[second], filter="indexed")
+    assert elements["[0]"].value == dialogue.value("add[0].item()")
+    for thread in (second, first):
+        dialogue.thread = thread
+        dialogue.go("continue")
+    dialogue.ended()
+    assert sorted(dialogue.client.output("stdout").splitlines()) == ["[2.0, 2.0]", "[4.0, 4.0]"]
