@@ -31,6 +31,7 @@ class Options:
     stop_on_entry: bool = True
     keep_values: bool = True
     just_my_code: bool = True
+    verify_interpreter: bool = False
     script: str = ""
     """Begins the names of graphs that a script runs."""
 

@@ -19,11 +19,13 @@ from fxdap.engine.codegen import SEGMENT_LENGTH
 from fxdap.engine.debugger import Debugger
 from fxdap.engine.frame import Frame
 from fxdap.engine.program import RELEASED, Program
+from fxdap.engine.stops import Stop
 from fxdap.engine.thread import run_in
 from fxdap.graphs.dynamo import dynamo_callback
 from fxdap.graphs.naming import graph_title
 from fxdap.graphs.origin import is_ghost, is_users_class, started_by_user
 from fxdap.graphs.patches import Patches
+from fxdap.graphs.verify import Prepared, Verifier, can_verify
 
 
 class InterpreterFrame(Frame):
@@ -37,6 +39,9 @@ class InterpreterFrame(Frame):
         self._running: Node | None = None
         self._ran: int | None = None
         self._env: Any = None
+        self._verifier: Verifier | None = None
+        if debugger.options.verify_interpreter and can_verify(interpreter):
+            self._verifier = Verifier(interpreter, debugger.listener.noticed)
 
     def node_run(self, node: Node, original: Callable[[Interpreter, Node], Any]) -> Any:
         """Run one node by the user's `run_node`; a `super().run_node` in it passes through."""
@@ -46,6 +51,7 @@ class InterpreterFrame(Frame):
         if getattr(self._user, "env", None) is not self._env:
             self._take_env()
         self._arrive(index)
+        prepared = self._verifier.prepare(node) if self._verifier is not None else None
         outer, self._running = self._running, node
         self.position, self.phase = index, "before"
         try:
@@ -57,6 +63,8 @@ class InterpreterFrame(Frame):
             raise
         finally:
             self._running = outer
+        if prepared is not None:
+            self._verify(index, prepared, value)
         self._retain(index)
         self._ran = index
         if index + 1 == len(self.program):
@@ -76,6 +84,18 @@ class InterpreterFrame(Frame):
         if index is not None and self.flags[index + 1]:
             self._take_env()
             self.thread.arrive_after(self, index)
+
+    def _verify(self, index: int, prepared: Prepared, value: Any) -> None:
+        """Stop at the run's first value that torch's own Interpreter would not give."""
+        if self._verifier is None:
+            return
+        mismatch = self._verifier.judge(self.program.nodes[index], prepared, value)
+        if mismatch is not None:
+            self._verifier = None
+            self._take_env()
+            self.registers[index] = value
+            self.position, self.phase = index, "after"
+            self.thread.halt(Stop(reason="exception", text=str(mismatch), exception=mismatch))
 
     def _take_env(self) -> None:
         """The interpreter's own env has values that no `run_node` gave, such as `initial_env`."""

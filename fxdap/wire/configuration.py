@@ -45,6 +45,7 @@ _REMEDIES = {
     "stopOnEntry": "give true or false",
     "nodeBreakpoints": 'give a list of node selectors, such as ["relu_1", "target:aten.add"]',
     "justMyCode": "give true or false",
+    "verifyInterpreter": "give true or false",
     "timeTravel": "give true or false",
     "keepValues": "give `all`, or `needed` to keep only what a later node reads",
     "memoryBudget": 'give a share such as "25%", a size such as "2GB", or bytes',
@@ -70,6 +71,7 @@ class DebugOptions(Struct, frozen=True, kw_only=True, rename="camel", omit_defau
 
     node_breakpoints: tuple[str, ...] = ()
     just_my_code: bool = True
+    verify_interpreter: bool = False
     time_travel: bool = True
     keep_values: Literal["all", "needed"] = "all"
     memory_budget: int | float | str | None = None

@@ -19,7 +19,7 @@ class Scaling(fx.Interpreter):
     def run_node(self, n: fx.Node) -> Any:
         value = super().run_node(n)
         if n.name == "relu":
-            self.env[n] = value * 2
+            self.env[n] = value + 1
         return value
 
 

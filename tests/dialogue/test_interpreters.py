@@ -55,3 +55,23 @@ def test_a_mistake_outside_of_a_node_is_told_in_the_console(
     assert "torch.fx.Interpreter has no 'register_node_post_hook'" in said
     assert "Cure: override run_node(self, n)" in said
     dialogue.ended(1)
+
+
+def test_a_value_that_torch_would_not_give_stops_with_both_values(
+    connect: Connect, sample_models: Path
+) -> None:
+    dialogue = connect()
+    dialogue.launch(
+        program=str(sample_models / "mistakes/other_value.py"),
+        stopOnEntry=False,
+        verifyInterpreter=True,
+    )
+    stop = dialogue.stopped("exception", "add")
+    assert (stop.text or "").startswith("%add: Caching gave f32[1, 2] cpu")
+    assert "; torch gives f32[1, 2] cpu" in (stop.text or "")
+    info = dialogue.exception()
+    assert info.exception_id == "ValueMismatch"
+    assert "at %add = operator.add(%relu, 1)" in (info.description or "")
+    assert dialogue.value("torch.equal(add, relu)") == "True"
+    dialogue.go("continue")
+    dialogue.ended(0)

@@ -103,6 +103,7 @@ def apply_options(session: Session, options: DebugOptions, stop_on_entry: bool) 
     """Hand the engine the options it heeds."""
     engine = session.debugger
     engine.options.just_my_code = options.just_my_code
+    engine.options.verify_interpreter = options.verify_interpreter
     engine.options.keep_values = options.keep_values == "all"
     engine.retention = Retention(options.memory_limit(free_memory()))
     engine.expect_entry(stop_on_entry)
