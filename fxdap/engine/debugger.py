@@ -212,11 +212,6 @@ class Debugger:
         frame.end()
         return result
 
-    def failed(self, thread: DebugThread, error: Exception) -> None:
-        """A node raised; keep the frames for a post-mortem stop if one is wanted."""
-        if self.exceptions.wants_uncaught():
-            thread.failed_frames = list(thread.frames)
-
     def end(self) -> None:
         """Let go of every program and thread; stopped threads go on without a debugger."""
         with self.lock:

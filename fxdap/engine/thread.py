@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from fxdap.engine.frame import PAUSE, Frame
 from fxdap.engine.plan import Plan, next_graph
+from fxdap.engine.postmortem import error_chain
 from fxdap.engine.stops import Phase, Stop
 
 if TYPE_CHECKING:
@@ -41,9 +42,10 @@ class DebugThread:
         self.stop: Stop | None = None
         self.stop_count = 0
         self.plan: Plan | None = None
+        self.stepped = False
+        """Whether the stop is where a step was to land, whatever else it is."""
         self.pause_requested = False
         self.failure: BaseException | None = None
-        self.failed_frames: list[Frame] = []
         self._failed_in: Frame | None = None
         self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self.evaluating = 0
@@ -95,12 +97,12 @@ class DebugThread:
             self.plan.disarm()
             self.plan.index = len(frame.program)
             self.plan.arm()
-        if not self.frames and not self.failed_frames:
+        if not self.frames:
             self._forget_failure()
 
     def _forget_failure(self) -> None:
         """An error that the user's code deals with must not keep values alive."""
-        self.failure, self._failed_in, self.failed_frames = None, None, []
+        self.failure, self._failed_in = None, None
 
     def arrive(self, frame: Frame, index: int) -> None:
         """Something waits before node `index`: first what is due after the node before it."""
@@ -136,6 +138,7 @@ class DebugThread:
 
     def _stop_before(self, frame: Frame, index: int) -> None:
         stepped = self.plan is not None and self.plan.reached(frame, index)
+        self.stepped = stepped
         hits = self.debugger.breakpoints.before(frame, index)
         if hits and hits.stops:
             self._stop_for(hits)
@@ -158,7 +161,6 @@ class DebugThread:
         if known:
             return
         self._failed_in = frame
-        self.debugger.failed(self, error)
         if self.debugger.exceptions.wants_raised(frame, error):
             self.halt(Stop(reason="exception", text=_describe(error), exception=error))
 
@@ -251,16 +253,6 @@ class DebugThread:
 def _describe(error: BaseException) -> str:
     text = str(error).strip().splitlines()
     return f"{type(error).__name__}: {text[0]}" if text else type(error).__name__
-
-
-def error_chain(error: BaseException) -> list[BaseException]:
-    """The error and those it was raised from or while handling."""
-    chain: list[BaseException] = []
-    link: BaseException | None = error
-    while link is not None and not any(link is e for e in chain):
-        chain.append(link)
-        link = link.__cause__ or link.__context__
-    return chain
 
 
 def raise_in_thread(native_id: int, error: type[BaseException]) -> None:

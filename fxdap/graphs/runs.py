@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 
 from torch.fx import GraphModule
 from torch.fx.graph_module import _WrappedCall
+from torch.fx.proxy import TracerBase
 
 from fxdap.engine.debugger import Debugger, forward_of
 from fxdap.engine.program import Program
@@ -36,6 +37,11 @@ class GraphRuns:
         self._binders: WeakKeyDictionary[Program, tuple[object, Binder | None]]
         self._binders = WeakKeyDictionary()
 
+    def watch_tracing(self) -> None:
+        """Know the source lines of what the user's code traces from now on."""
+        if not self._patches.is_set(TracerBase, "create_node"):
+            remember_sources(self._patches)
+
     def install(self) -> None:
         """Start to catch runs."""
         original = _WrappedCall.__call__
@@ -52,7 +58,6 @@ class GraphRuns:
 
         self._patches.set(_WrappedCall, "__call__", call)
         self._interpreters.install()
-        remember_sources(self._patches)
 
     def uninstall(self) -> None:
         """Put torch's and the user's own functions back."""

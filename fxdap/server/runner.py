@@ -70,6 +70,7 @@ class Runner:
 
     def _load(self, configuration: LaunchConfiguration) -> Target:
         assert configuration.graph is not None
+        self._session.runs.watch_tracing()
         with self._session.progress.show(f"Capturing {configuration.graph}"):
             target = load_target(configuration.graph, configuration.inputs, configuration.capture)
         target.require_inputs()
@@ -90,6 +91,7 @@ class Runner:
         session.debugger.options.script = _script_name(configuration)
         if not configuration.no_debug:
             session.runs.install()
+            session.runs.watch_tracing()
             if target is not None:
                 session.runs.program(target.module, target.name)
         session.ready = True
@@ -119,7 +121,7 @@ class Runner:
         except Abandoned:
             return 0
         except BaseException as error:
-            self._session.stop_uncaught(error)
+            self._session.died(error)
             sys.stderr.write(user_traceback(error))
             diagnosis = self._session.diagnoses.at_end(error)
             if diagnosis is not None:

@@ -11,8 +11,9 @@ from typing import Any
 from msgspec import Struct
 
 from fxdap.engine.debugger import Debugger
+from fxdap.engine.postmortem import failed_frames
 from fxdap.engine.stops import Stop
-from fxdap.engine.thread import DebugThread, error_chain, raise_in_thread
+from fxdap.engine.thread import DebugThread, raise_in_thread
 from fxdap.graphs.runs import GraphRuns
 from fxdap.server.breakpoint_table import BreakpointTable
 from fxdap.server.diagnoses import Diagnoses
@@ -24,6 +25,7 @@ from fxdap.server.present import Presenter
 from fxdap.server.progress import Progress
 from fxdap.server.registry import HANDLERS, Served, When, offer
 from fxdap.server.variables_tree import Branch
+from fxdap.view.node_text import node_line
 from fxdap.wire.connection import Connection
 from fxdap.wire.dispatch import decode_arguments
 from fxdap.wire.envelope import Request
@@ -248,21 +250,26 @@ class Session:
             if entry.problem is not None:
                 self.events.say(f"nodeBreakpoints: {entry.problem}", "important")
 
-    def stop_uncaught(self, error: BaseException) -> None:
-        """Stop once more where an exception that ends the program came from, if asked to."""
-        thread = self.debugger.current_thread()
-        known = any(link is thread.failure for link in error_chain(error))
-        if not self.debugger.exceptions.wants_uncaught() or not known:
+    def died(self, error: BaseException) -> None:
+        """An exception ends the program: say which node it came from, and stop there if asked."""
+        frames = failed_frames(error)
+        if not frames:
             return
-        thread.frames = thread.failed_frames
-        text = f"{type(error).__name__}: {error}"
-        thread.halt(Stop(reason="uncaught", text=text, exception=error))
-        thread.frames = []
+        if self.debugger.exceptions.wants_uncaught():
+            thread = self.debugger.current_thread()
+            thread.frames = frames
+            text = f"{type(error).__name__}: {error}"
+            thread.halt(Stop(reason="uncaught", text=text, exception=error))
+            thread.frames = []
+        program, position = frames[-1].program, frames[-1].position
+        node = node_line(program.nodes[position])
+        self.events.say(f"raised at {node}  ({program.file}:{program.line(position)})")
 
     def begin_attached(self, request: Request) -> None:
         """Start to catch this process's graphs for a client whose attach was accepted."""
         self.attached = self.ready = True
         self.runs.install()
+        self.runs.watch_tracing()
         self._unanswered = request
         self.connection.send_event("initialized")
 

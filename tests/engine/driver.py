@@ -66,6 +66,7 @@ class Driver:
 
     def __enter__(self) -> Driver:
         self.runs.install()
+        self.runs.watch_tracing()
         return self
 
     def __exit__(self, *error: object) -> None:

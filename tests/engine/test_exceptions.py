@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import fx, nn
 
+from fxdap.engine.postmortem import failed_frames
 from fxdap.engine.selectors import parse_selector
 from tests.engine.driver import Driver
 from tests.engine.graphs import calling
@@ -195,20 +196,21 @@ def test_a_selector_narrows_the_raised_filter(selector, stops):
     assert len(driver.stops) == stops
 
 
-def test_an_uncaught_error_keeps_its_frames_only_if_the_filter_asks_for_it():
+@pytest.mark.parametrize("runs_before", [0, 2])
+def test_a_dead_runs_frames_are_found_in_its_error(runs_before):
     inner, switch = failing(ValueError("late"))
     outer = around(inner)
-    switch.on = True
-    for enabled, kept in (({"uncaught"}, 2), ({"raised"}, 0)):
-        with Driver() as driver:
-            driver.debugger.exceptions.enabled = frozenset(enabled)
-            with pytest.raises(ValueError, match="late"):
-                outer(X)
-            thread = driver.debugger.current_thread()
-            assert len(thread.failed_frames) == kept
-            if kept:
-                assert [f.node.name for f in thread.failed_frames] == ["called", "boom"]
-                assert thread.failure is switch.error
+    with Driver() as driver:
+        driver.debugger.exceptions.enabled = frozenset()
+        for _ in range(runs_before):
+            outer(X)
+        switch.on = True
+        with pytest.raises(ValueError, match="late") as caught:
+            outer(X)
+    frames = failed_frames(caught.value)
+    assert [f.node.name for f in frames] == ["called", "boom"]
+    assert [f.phase for f in frames] == ["raised", "raised"]
+    assert failed_frames(ValueError("of nobody's")) == []
 
 
 def test_an_error_the_user_caught_keeps_no_values_alive():

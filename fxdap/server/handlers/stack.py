@@ -99,7 +99,7 @@ def _returned(thread: DebugThread, frame: Frame) -> int | None:
     """The node that has just run: the current one after it ran, else the one a step ran over."""
     if frame.phase == "after":
         return frame.position
-    stepped = thread.stop is not None and thread.stop.reason == "step" and frame is thread.top
+    stepped = thread.stepped and frame is thread.top and frame.phase == "before"
     return frame.position - 1 if stepped and frame.position > 0 else None
 
 
