@@ -16,6 +16,8 @@ import fxdap
 
 
 class Model(nn.Module):
+    scale: torch.Tensor
+
     def __init__(self) -> None:
         super().__init__()
         generator = torch.Generator().manual_seed(0)
