@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from fxdap.server.session import Session
 
 
+ROW_LIMIT = 5000
+"""Rows kept at once; those of tensors that are gone are dropped first."""
+
+
 class Row(NamedTuple):
     """How a value is shown: everything but its name."""
 
@@ -83,8 +87,15 @@ class Presenter:
             return known[2]
         row = _row(value, budget)
         if budget is None or budget.has_time():
-            self._rows[id(value)] = (weakref.ref(value), version, row)
+            self._keep(value, version, row)
         return row
+
+    def _keep(self, tensor: torch.Tensor, version: int, row: Row) -> None:
+        if len(self._rows) >= ROW_LIMIT:
+            self._rows = {k: kept for k, kept in self._rows.items() if kept[0]() is not None}
+            if len(self._rows) >= ROW_LIMIT:
+                self._rows.clear()
+        self._rows[id(tensor)] = (weakref.ref(tensor), version, row)
 
 
 def _row(value: Any, budget: Budget | None) -> Row:
