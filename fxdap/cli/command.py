@@ -27,7 +27,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.command == "list":
         from fxdap.cli.listing import list_graph
 
-        return list_graph(options.target, options.output, options.inputs, options.capture)
+        return list_graph(
+            options.target, options.output, options.inputs, options.capture, options.json
+        )
     if options.command == "targets":
         from fxdap.cli.targets import list_targets
 
@@ -92,6 +94,9 @@ def _add_list(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     _add_target(command)
     command.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="write FILE instead of .fxdap/graphs/"
+    )
+    command.add_argument(
+        "--json", action="store_true", help="print where it is as one JSON object, not the text"
     )
 
 

@@ -1,5 +1,6 @@
 """`fxdap list` on every sample."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,17 @@ def test_o_writes_that_file_only(sample_models: Path, tmp_path: Path, monkeypatc
     assert "aten.relu" in output.read_text(encoding="utf-8")
     assert capsys.readouterr().out == ""
     assert not (tmp_path / ".fxdap").exists()
+
+
+def test_json_says_where_the_listing_is_instead_of_printing_it(
+    sample_models: Path, tmp_path: Path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    assert main(["list", str(sample_models / "mlp.py:MLP"), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    written = tmp_path / ".fxdap" / "graphs" / "MLP.fxgraph"
+    assert answer == {"listing": str(written), "nodes": 15, "how": "torch.export"}
+    assert written.read_text(encoding="utf-8").startswith("# MLP")
 
 
 def test_capture_chooses_how_the_graph_is_made(sample_models: Path, tmp_path: Path, capsys):
