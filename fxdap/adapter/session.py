@@ -18,6 +18,7 @@ from fxdap.wire.dispatch import decode_arguments, decode_as, decode_body, reques
 from fxdap.wire.envelope import Event, Request, Response
 from fxdap.wire.errors import RequestError
 from fxdap.wire.messages import (
+    BreakpointEventBody,
     CancelArguments,
     ConfigurationDoneArguments,
     DisconnectArguments,
@@ -109,6 +110,8 @@ class Session:
             return
         if event.event == "terminated":
             self._said_terminated = True
+        elif event.event == "breakpoint":
+            self._replay.changed(decode_body(BreakpointEventBody, event.body).breakpoint)
         self._client.tell(event)
 
     def on_request(self, debuggee: "Debuggee", request: Request) -> None:
@@ -160,7 +163,22 @@ class Session:
             raise RequestError(f"unknown request {request.command!r}")
         if request.command in REMEMBERED:
             self._replay.note(request)
-        debuggee.relay(request)
+        if request.command == "setBreakpoints":
+            self._relay_breakpoints(debuggee, request)
+        else:
+            debuggee.relay(request)
+
+    def _relay_breakpoints(self, debuggee: "Debuggee", request: Request) -> None:
+        """Pass `setBreakpoints` on and hear where the breakpoints are."""
+        kept = replace(request, arguments=request.arguments.copy())
+        pass_on = self._pass_answer(debuggee, kept)
+
+        def answered(answer: Response | None) -> None:
+            if answer is not None:
+                self._replay.answered(kept, answer)
+            pass_on(answer)
+
+        debuggee.ask(request.command, kept.arguments, answered)
 
     def _serve_initialize(self, request: Request) -> None:
         arguments = decode_as(request, InitializeRequestArguments)
