@@ -75,6 +75,7 @@ class Debugger:
         self._threads: dict[int, DebugThread] = {}
         self._names: dict[str, int] = {}
         self._entry_pending = self.options.stop_on_entry
+        self._pause_pending = False
         self.ended = False
         self._next_thread = 1
         self._stops = 0
@@ -82,6 +83,15 @@ class Debugger:
     def take_entry(self) -> bool:
         """Whether the graph that begins now is the one to stop on entry of."""
         pending, self._entry_pending = self._entry_pending, False
+        return pending
+
+    def expect_pause(self) -> None:
+        """Pause the next graph that begins, whichever thread runs it."""
+        self._pause_pending = True
+
+    def take_pause(self) -> bool:
+        """Whether the graph that begins now is to be paused."""
+        pending, self._pause_pending = self._pause_pending, False
         return pending
 
     def expect_entry(self, pending: bool) -> None:

@@ -87,7 +87,8 @@ class DebugThread:
             self.plan = next_graph()
         if self.plan is not None:
             self.plan.entered(frame)
-        if self.pause_requested:
+        if self.pause_requested or self.debugger.take_pause():
+            self.pause_requested = True
             frame.pause()
 
     def leave(self, frame: Frame) -> None:

@@ -94,7 +94,10 @@ def _source_entry(
         location = ListingLocation(path, names[wanted.line], after)
     else:
         ident = stable_id("source", f"{path}:{wanted.line}", taken)
-        problem = f"line {wanted.line} of {Path(path).name} defines no node"
+        name = Path(path).name
+        problem = f"line {wanted.line} of {name} defines no node"
+        if not names and not Path(path).exists():
+            problem = f"there is no listing {name}; `fxdap list TARGET` writes one"
         return Entry(ident, source=arguments.source, line=wanted.line, problem=problem)
     ident = stable_id("source", location.identity(), taken)
     entry = Entry(ident, source=arguments.source, line=wanted.line)

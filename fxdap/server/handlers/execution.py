@@ -74,7 +74,7 @@ def pause(session: Session, arguments: PauseArguments) -> None:
     if thread is None:
         if arguments.thread_id != MAIN_THREAD.id:
             raise RequestError(f"there is no thread {arguments.thread_id}")
-        session.debugger.expect_entry(True)
+        session.debugger.expect_pause()
         session.after_response(lambda: session.events.say(_WAITING))
         return
     if not thread.is_stopped:

@@ -1,4 +1,4 @@
-"""fxdapPosition and fxdapMatch: what an editor shows beside DAP."""
+"""fxdapPosition, fxdapMatch and fxdapRepro: what an editor shows beside DAP."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from fxdap.engine.locations import SelectorLocation
 from fxdap.engine.selectors import SelectorError, parse_selector
+from fxdap.graphs.repro import ReproError, record_frame, write_script
 from fxdap.server.registry import When, serves
 from fxdap.view.node_text import node_line
 from fxdap.wire.errors import RequestError
@@ -17,6 +18,8 @@ from fxdap.wire.extras import (
     MatchResponseBody,
     PositionArguments,
     PositionResponseBody,
+    ReproArguments,
+    ReproResponseBody,
 )
 
 if TYPE_CHECKING:
@@ -52,3 +55,17 @@ def match(session: Session, arguments: MatchArguments) -> Struct:
     found = [(p, i) for p in programs for i in selector.match(p).indices]
     lines = [node_line(p.nodes[i]) for p, i in islice(found, SHOWN)]
     return MatchResponseBody(count=len(found), message=message, lines=lines)
+
+
+@serves("fxdapRepro", When.STOPPED, on_thread=True)
+def repro(session: Session, arguments: ReproArguments) -> Struct:
+    """Write the stopped node, or a slice that leads to it, as a script of its own."""
+    frame = session.stopped_thread(arguments).top
+    if frame is None:
+        raise RequestError.not_stopped()
+    try:
+        recording = record_frame(frame, arguments.at, arguments.starts)
+        text = write_script(recording)
+    except ReproError as error:
+        raise RequestError(str(error), show_user=True) from None
+    return ReproResponseBody(content=text, file_name=f"repro_{recording.slice.at.name}.py")
