@@ -38,6 +38,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from fxdap.cli.editor import install_extension
 
         return install_extension(options.editor)
+    if options.command == "repro":
+        from fxdap.cli.repro import repro
+
+        return repro(options)
     if program_args and not options.target.endswith(".py"):
         parser.error("words after -- are a script's arguments, and TARGET is no script")
     from fxdap.cli.run import run
@@ -81,6 +85,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_list(commands)
     _add_run(commands)
+    _add_repro(commands)
     _add_targets(commands)
     _add_vscode(commands)
     commands.add_parser(
@@ -147,6 +152,23 @@ def _add_vscode(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         metavar="COMMAND",
         help="an editor's command, such as codium; default: every one found on PATH",
     )
+
+
+def _add_repro(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    command = commands.add_parser(
+        "repro", help="write a node with its recorded inputs as a script", epilog=TARGET_HELP
+    )
+    _add_target(command)
+    command.add_argument("--at", required=True, metavar="NODE", help="the node's name")
+    command.add_argument(
+        "--from",
+        dest="starts",
+        action="append",
+        default=[],
+        metavar="NODE",
+        help="repeat what leads from NODE to it as well; may be repeated",
+    )
+    command.add_argument("-o", "--output", type=Path, metavar="FILE", help="write FILE")
 
 
 def _add_target(command: argparse.ArgumentParser) -> None:

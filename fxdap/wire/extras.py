@@ -3,7 +3,7 @@
 Any client may send them with its means for custom requests; none is needed to debug.
 """
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from fxdap.wire.messages import RequestSpec
 
@@ -37,7 +37,23 @@ class MatchResponseBody(Struct, frozen=True, kw_only=True, rename="camel", omit_
     lines: list[str] = []
 
 
+class ReproArguments(Struct, frozen=True, kw_only=True, rename="camel"):
+    """Write the stopped node as a script, with what leads from the nodes `from` to it."""
+
+    thread_id: int
+    at: str | None = None
+    starts: list[str] = field(default_factory=list, name="from")
+
+
+class ReproResponseBody(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """The script's text, and a name for its file."""
+
+    content: str
+    file_name: str
+
+
 EXTRAS: dict[str, RequestSpec] = {
     "fxdapPosition": RequestSpec(PositionArguments, PositionResponseBody),
     "fxdapMatch": RequestSpec(MatchArguments, MatchResponseBody),
+    "fxdapRepro": RequestSpec(ReproArguments, ReproResponseBody),
 }

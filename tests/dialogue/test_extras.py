@@ -49,3 +49,16 @@ def test_a_capture_that_takes_long_is_reported_and_can_be_cancelled(
     with pytest.raises(RequestFailed, match="cancelled"):
         dialogue.client.wait_response(seq, timeout=60)
     assert dialogue.client.wait_event("progressEnd").progress_id == started.progress_id
+
+
+def test_the_stopped_node_is_written_as_a_script(connect: Connect) -> None:
+    dialogue = connect()
+    dialogue.launch("relu", graph="mlp.py:MLP", stopOnEntry=False)
+    dialogue.stopped("function breakpoint", "relu")
+    ask = {"threadId": dialogue.thread, "from": ["linear"]}
+    answer = dialogue.client.request("fxdapRepro", ask)
+    assert answer.file_name == "repro_relu.py"
+    assert "linear = torch.ops.aten.linear.default(" in answer.content
+    assert answer.content.endswith("print(relu)\n")
+    missing = {"threadId": dialogue.thread, "at": "nothing"}
+    assert dialogue.refused("fxdapRepro", missing) == "the graph has no node 'nothing'"
