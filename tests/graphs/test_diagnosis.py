@@ -1,7 +1,9 @@
 """Every mistake of sample_models/mistakes/ is told with cause and cure, stopped on it and after."""
 
+import io
 import re
 import runpy
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from torch import fx
 
 from fxdap.graphs.diagnosis import Diagnosis, diagnose
 from tests.engine.driver import Driver
+from tests.graphs.test_interpreter import REFERENCE, code_blocks
 from tests.graphs.test_interpreters import printed
 
 MISTAKES = Path(__file__).resolve().parents[2] / "sample_models/mistakes"
@@ -267,3 +270,77 @@ def test_other_findings_of_lint_are_told(edit, cause):
     first, second = [node for node in module.graph.nodes if node.op == "get_attr"][:2]
     edit(first, second)
     assert cause in told(module.graph.lint).cause
+
+
+class Uninitialised(fx.Interpreter):
+    """Its own attribute, assigned too late: not something it takes torch to have."""
+
+    def keep(self) -> None:
+        self.values: list[Any] = []
+
+    def run_node(self, n: fx.Node) -> Any:
+        self.values.append(n)
+        return super().run_node(n)
+
+
+class Mistyped(fx.Interpreter):
+    def __init__(self, module: fx.GraphModule) -> None:
+        super().__init__(module)
+        self.hooked_values: list[Any] = []
+
+    def run_node(self, n: fx.Node) -> Any:
+        self.hooked_valeus.append(n)  # type: ignore[attr-defined]
+        return super().run_node(n)
+
+
+@pytest.mark.parametrize("cls", [Uninitialised, Mistyped])
+def test_attributes_of_ones_own_are_ones_own(cls):
+    with pytest.raises(AttributeError) as caught:
+        cls(fx.symbolic_trace(lambda x: x + 1)).run(1)
+    assert diagnose(caught.value) is None
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_a_missing_target_of_a_called_module_is_told_however_it_is_run(times):
+    module = fx.symbolic_trace(torch.nn.Sequential(torch.nn.Linear(1, 1)))
+    stops: list[Diagnosis | None] = []
+
+    def note(driver: Driver, thread: Any, stop: Any) -> None:
+        stops.append(diagnose(stop.exception, thread.frames[-1]))
+
+    with Driver(at_stop=note):
+        for _ in range(times - 1):
+            module(torch.ones(1))
+        module.delete_submodule("0")
+        with pytest.raises(AttributeError):
+            module(torch.ones(1))
+    assert stops[0] is not None
+    assert "needs '0', which Sequential does not have" in stops[0].cause
+
+
+def test_the_reference_documents_examples_are_explained_with_torchs_base_class(repo_root):
+    folder = repo_root.parent / REFERENCE
+    files = sorted(folder.glob("*.txt")) if folder.is_dir() else []
+    if not files:
+        pytest.skip(f"the reference document is not beside the checkout, in ../{REFERENCE}")
+    space: dict[str, Any] = {}
+    told_of: dict[str, str] = {}
+    with Driver(), redirect_stdout(io.StringIO()):
+        for block in code_blocks(files[0].read_text()):
+            name = next(n for n in re.findall(r"class (\w+)", block) if n.endswith("Interpreter"))
+            try:
+                exec(compile(block, "<example>", "exec"), space)
+            except Exception as error:
+                found = diagnose(error)
+                assert found is not None, name
+                told_of[name] = str(found)
+    stores = {n for n, text in told_of.items() if "map_nodes_to_values(self, args, n)" in text}
+    assert stores == {
+        "MyInterpreter",
+        "ValueTrackerInterpreter",
+        "ProcessingInterpreter",
+        "ConditionalValueTrackingInterpreter",
+    }
+    assert told_of.keys() - stores == {"HookBasedInterpreter"}
+    assert "has no 'register_node_post_hook'" in told_of["HookBasedInterpreter"]
+    assert all("fxdap.Interpreter" in text for text in told_of.values())

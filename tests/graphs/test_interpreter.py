@@ -318,7 +318,7 @@ def test_the_documents_examples_run(repo_root):
     assert doctest.DocTestRunner().run(example).failed == 0
 
 
-def _code_blocks(text: str) -> list[str]:
+def code_blocks(text: str) -> list[str]:
     """The stretches of a text that are Python and begin with an import or a class."""
     lines, blocks, at = text.splitlines(), [], 0
     while at < len(lines):
@@ -371,7 +371,7 @@ def test_the_reference_documents_seven_examples_run_with_our_base_class(repo_roo
     space: dict[str, Any] = {"fxdap": fxdap}
     found, names = [], []
     with Driver() if debugged else nullcontext(), redirect_stdout(io.StringIO()):
-        for block in _code_blocks(files[0].read_text()):
+        for block in code_blocks(files[0].read_text()):
             code = block.replace("(torch.fx.Interpreter)", "(fxdap.Interpreter)")
             exec(compile(code, "<example>", "exec"), space)
             name = next(n for n in re.findall(r"class (\w+)", code) if n.endswith("Interpreter"))

@@ -88,9 +88,9 @@ def test_the_script_is_plain_python(tmp_path):
         '"""%add and 1 node that lead to it, of Model, with recorded inputs.\n\n'
         "    %add = operator.add(%relu, 1)\n\n"
         "fxdap saw: f32[2] cpu  min 1  max 3  mean 2\n"
-        '"""\n\n'
+        '"""\n\n\n'
         "import operator\n"
-        "import torch\n\n"
+        "import torch\n\n\n"
         "x = torch.tensor([-1.0, 2.0], dtype=torch.float32)\n\n"
         "relu = torch.relu(x)\n"
         "add = operator.add(relu, 1)\n"

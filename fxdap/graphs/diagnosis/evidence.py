@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from types import CodeType, FrameType
 from typing import Any
 
@@ -107,11 +108,18 @@ class Evidence:
         """A node's place in the graph."""
         return next((i for i, n in enumerate(self.graph.nodes) if n is node), None)  # type: ignore[union-attr]
 
+    @cached_property
+    def program(self) -> Program | None:
+        """The graph as its listing numbers it."""
+        if self.frame is not None:
+            return self.frame.program
+        if self.graph is None or self.module is None:
+            return None
+        return Program(self.module, self.graph, graph_title(self.module))
+
     def place(self, node: Node) -> str:
         """A node with its line in the listing: `%add (line 5)`."""
-        if self.graph is None or self.module is None:
-            return f"%{node.name}"
-        return place_in(self.module, self.graph, node)
+        return f"%{node.name}" if self.program is None else place_in(self.program, node)
 
 
 def evidence_of(error: BaseException, where: Frame | Interpreter | None) -> Evidence:
@@ -159,9 +167,8 @@ def code_of(function: Callable[..., Any]) -> CodeType | None:
     return getattr(function, "__code__", None)
 
 
-def place_in(module: torch.nn.Module, graph: Graph, node: Node) -> str:
-    """A node of a graph with its line in the listing."""
-    program = Program(module, graph, graph_title(module))
+def place_in(program: Program, node: Node) -> str:
+    """A node of a program with its line in the listing."""
     index = program.index.get(node)
     return f"%{node.name}" if index is None else f"%{node.name} (line {program.line(index)})"
 

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 import torch
 from torch.fx import Graph, Node
 
+from fxdap.engine.program import Program
 from fxdap.graphs.diagnosis.evidence import Diagnosis, Evidence, place_in
 from fxdap.graphs.diagnosis.missing_values import missing_value
 from fxdap.graphs.diagnosis.names import near_target
+from fxdap.graphs.naming import graph_title
 
 SHOWN = 5
 _ORDER_CURE = (
@@ -33,8 +35,8 @@ def misplaced(graph: Graph) -> Iterator[tuple[Node, Node]]:
 
 
 def _read_too_early(evidence: Evidence) -> Diagnosis | None:
-    graph, node, module = evidence.graph, evidence.node, evidence.module
-    if graph is None or node is None or module is None:
+    graph, node, program = evidence.graph, evidence.node, evidence.program
+    if graph is None or node is None or program is None:
         return None
     early = list(misplaced(graph))
     own = [source for reader, source in early if reader is node]
@@ -44,13 +46,12 @@ def _read_too_early(evidence: Evidence) -> Diagnosis | None:
         return None
     if not own:
         return None
-    return Diagnosis(_sentence(module, graph, early), _ORDER_CURE, own[0].name)
+    return Diagnosis(_sentence(program, early), _ORDER_CURE, own[0].name)
 
 
-def _sentence(module: torch.nn.Module, graph: Graph, early: list[tuple[Node, Node]]) -> str:
+def _sentence(program: Program, early: list[tuple[Node, Node]]) -> str:
     places = [
-        f"{place_in(module, graph, reader)} reads {place_in(module, graph, source)}, "
-        f"which stands after it"
+        f"{place_in(program, reader)} reads {place_in(program, source)}, which stands after it"
         for reader, source in early[:SHOWN]
     ]
     more = f"; and {len(early) - SHOWN} more" if len(early) > SHOWN else ""
@@ -66,7 +67,8 @@ def _lint(evidence: Evidence) -> Diagnosis | None:
     text = str(evidence.error)
     if "was used before it has been" in text:
         early = list(misplaced(graph))
-        return Diagnosis(_sentence(module, graph, early), _ORDER_CURE, early[0][1].name)
+        program = Program(module, graph, graph_title(module))
+        return Diagnosis(_sentence(program, early), _ORDER_CURE, early[0][1].name)
     found = re.match(r"Node (\S+) target (\S+) references nonexistent attribute (\S+) of", text)
     if found is not None:
         return Diagnosis(

@@ -4,9 +4,8 @@ import re
 from typing import Any
 
 import torch
-from torch.fx import Interpreter, Node
+from torch.fx import Node
 
-from fxdap.engine.execute import fetch_attribute
 from fxdap.graphs.diagnosis.evidence import Diagnosis, Evidence
 from fxdap.graphs.diagnosis.names import near_target
 from fxdap.graphs.naming import graph_title
@@ -38,18 +37,20 @@ def _missing_target(evidence: Evidence) -> Diagnosis | None:
 
 
 def _failed_to_fetch(evidence: Evidence, node: Node) -> bool:
-    last, error = evidence.last, evidence.error
-    if last is None or node.op not in ("get_attr", "call_module"):
+    """Whether the error is about the target, and the module really does not have it."""
+    error, module = evidence.error, evidence.module
+    if node.op not in ("get_attr", "call_module") or module is None:
         return False
-    if evidence.call_of(Interpreter.fetch_attr) is last:
-        return str(error).startswith("Node referenced nonexistent target")
-    fetching = evidence.call_of(fetch_attribute) is not None
-    return (
-        fetching
-        and isinstance(error, AttributeError)
-        and isinstance(error.obj, torch.nn.Module)
-        and error.name in str(node.target).split(".")
-    )
+    atoms = str(node.target).split(".")
+    about_it = isinstance(error, AttributeError) and error.name in atoms
+    if not about_it and not str(error).startswith("Node referenced nonexistent target"):
+        return False
+    value: Any = module
+    for atom in atoms:
+        if not hasattr(value, atom):
+            return True
+        value = getattr(value, atom)
+    return False
 
 
 def _stale_submodules(evidence: Evidence) -> Diagnosis | None:

@@ -16,7 +16,7 @@ def write_script(recording: Recording) -> str:
     parts += [HELPERS[name].strip("\n") + "\n" for name in HELPERS if name in literals.helpers]
     parts += literals.bodies.functions
     parts.append(body)
-    return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
+    return "\n\n\n".join(part.rstrip("\n") for part in parts) + "\n"
 
 
 def _heading(recording: Recording) -> str:
