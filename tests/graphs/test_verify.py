@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import fx, nn
 
+import fxdap
 from fxdap.graphs.verify import ValueMismatch
 from tests.engine.driver import Driver, assert_same
 from tests.graphs.correct_interpreters import (
@@ -208,3 +209,33 @@ def test_nothing_is_verified_unless_asked_for():
     with Driver() as driver:
         SwapReluForSigmoid(fx.symbolic_trace(Model())).run(*INPUTS)
     assert driver.stops == []
+
+
+def test_a_run_can_be_stepped_on_from_a_difference():
+    module = fx.symbolic_trace(Model())
+    driver = Driver("over over go", verify_interpreter=True)
+    with driver:
+        SwapReluForSigmoid(module).run(*INPUTS)
+    assert driver.places == ["after %relu", "%scale", "%mul"]
+
+
+def test_hooks_that_replace_values_are_differences():
+    interpreter = fxdap.Interpreter(fx.symbolic_trace(Model()))
+    interpreter.register_node_post_hook(lambda n, value: value * 2, where="target:torch.relu")
+    assert verified(lambda: interpreter.run(*INPUTS)).places == ["after %relu"]
+
+
+def test_a_node_that_cannot_run_fails_in_the_users_code():
+    module = fx.symbolic_trace(Model())
+    linear = next(n for n in module.graph.nodes if n.op == "call_module")
+    linear.target = "gone"
+
+    def error_of() -> tuple[type[BaseException], str]:
+        with pytest.raises(RuntimeError) as caught:
+            Plain(module).run(*INPUTS)
+        return type(caught.value), str(caught.value)
+
+    expected = error_of()
+    with Driver(verify_interpreter=True) as driver:
+        assert error_of() == expected
+    assert driver.places == ["raised %linear"]

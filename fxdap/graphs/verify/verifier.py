@@ -70,6 +70,9 @@ class Verifier:
             self._leave_out(node, str(error))
         except NotCopiedError as error:
             self._leave_out(node, f"an argument cannot be copied: {error}")
+        except Exception as error:
+            # What is wrong with the node must come to light where the user's code runs it.
+            self._leave_out(node, f"{type(error).__name__}: {error}")
         return None
 
     def judge(self, node: Node, prepared: Prepared, value: Any) -> ValueMismatch | None:
