@@ -18,10 +18,8 @@ from fxdap.engine.program import RELEASED, Program, Store
 from fxdap.engine.stops import Phase
 
 if TYPE_CHECKING:
+    from fxdap.engine.retention import Retention
     from fxdap.engine.thread import DebugThread
-
-SPRINT_LIMIT = 0.001
-"""Seconds that a segment may run without looking at its flags."""
 
 BREAKPOINT, STEP, PAUSE = 1, 2, 4
 """Bits of a frame's flags: something of this kind waits before that node."""
@@ -141,9 +139,13 @@ class Frame:
     def run(self) -> Any:
         """Run every node and return the output node's value. The user's exceptions pass through."""
         index, end = 0, len(self.program)
-        keep = self.thread.debugger.options.keep_values
+        debugger = self.thread.debugger
+        keep = debugger.options.keep_values
+        retention = debugger.retention if keep and not debugger.retention.fits(self) else None
         while index < end:
-            index = self._run_from(index, keep)
+            index = self._run_from(index, keep, retention)
+        if retention is not None:
+            retention.ran(self)
         self.position = end - 1
         if self.flags[end]:
             self._trap(end)
@@ -176,12 +178,12 @@ class Frame:
             if name[0] == "v":
                 self.registers[int(name[1:])] = value
 
-    def _run_from(self, start: int, keep: bool) -> int:
+    def _run_from(self, start: int, keep: bool, retention: Retention | None) -> int:
         """Run a stretch of nodes, by the fastest way that misses no stop; return its end."""
-        program, retention = self.program, self.thread.debugger.retention
+        program = self.program
         sprint = program.sprint(start)
         stop = sprint.stop
-        fits = not keep or retention.has_room(self, start, stop)
+        fits = retention is None or retention.has_room(self, start, stop)
         if sprint and fits and self.flags.count(0, start, stop) == stop - start:
             self._run_sprint(program.sprint_code(sprint, keep=keep), sprint)
         else:
@@ -191,18 +193,17 @@ class Frame:
                 self._walk(start, stop, keep)
             else:
                 self._run_segment(segment)
-        if keep:
+        if retention is not None:
             retention.account(self, start, stop)
         return stop
 
     def _run_sprint(self, segment: Segment, span: range) -> None:
-        """Run a segment that looks at no flags; one that takes long must, to be stoppable."""
+        """Run a segment that looks at no flags, and note how long that took."""
         self._sprint = span
         began = perf_counter()
         self._run_segment(segment)
         self._sprint = range(0)
-        if perf_counter() - began > SPRINT_LIMIT:
-            self.program.no_sprint.add(span.start)
+        self.program.sprinted(span.start, perf_counter() - began)
 
     def _run_segment(self, segment: Segment) -> None:
         self._code = segment.__code__

@@ -7,10 +7,16 @@ from typing import Any, NamedTuple
 import torch
 from torch.fx import Graph, Node
 
-from fxdap.engine.codegen import SEGMENT_LENGTH, SPRINT_LENGTH, Segment, SegmentWriter
+from fxdap.engine.codegen import CHUNK, SEGMENT_LENGTH, SPRINT_LENGTH, Segment, SegmentWriter
 from fxdap.engine.opaque import runs_python
 from fxdap.view.listing import Listing, build_listing
 from fxdap.view.scope import ModuleScope, enclosing_scopes, module_scopes
+
+SPRINT_LIMIT = 0.001
+"""Seconds that a stretch may run without looking at its flags."""
+
+SLOW_RUNS = 3
+"""Times in a row that it may take longer, since a busy machine makes anything slow at times."""
 
 
 class Released:
@@ -21,6 +27,7 @@ class Released:
 
 
 RELEASED = Released()
+_BLANK = [RELEASED] * CHUNK
 
 
 class SegmentSize(NamedTuple):
@@ -83,6 +90,8 @@ class Program:
         self.flags_version = 0
         self.listing_file: Path | None = None
         self.steps = tuple(Step(n.op, n.target, n.args, n.kwargs) for n in self.nodes)
+        self.last_run: tuple[int, int] | None = None
+        """Bytes of the inputs and of all values, of the last run that ended."""
         self.segment_sizes: dict[tuple[int, int], SegmentSize] = {}
         self._listing: Listing | None = None
         self.no_sprint = {
@@ -91,6 +100,7 @@ class Program:
             if runs_python(module, node)
         }
         """Starts of stretches never run as a sprint: they took long once, or may, or run graphs."""
+        self._slow: dict[int, int] = {}
         self._segments: dict[tuple[int, bool, bool], Segment] = {}
         self._visited: set[int] = set()
         self._index_at_line: dict[int, int] = {}
@@ -110,8 +120,13 @@ class Program:
     def give_back(self, store: Store, *, kept: bool) -> None:
         """The run is over and nothing looks at its values any more."""
         registers = store.registers
-        for index in range(len(registers)) if kept else self._survivors:
-            registers[index] = RELEASED
+        if kept:
+            for start in range(0, len(registers), CHUNK):
+                count = min(CHUNK, len(registers) - start)
+                registers[start : start + count] = _BLANK[:count]
+        else:
+            for index in self._survivors:
+                registers[index] = RELEASED
         self._stores.append(store)
 
     def __len__(self) -> int:
@@ -205,6 +220,16 @@ class Program:
             writer = SegmentWriter(self, RELEASED, span, keep=keep, checked=checked)
             code = self._segments[key] = writer.compile(self.file)
         return code
+
+    def sprinted(self, start: int, seconds: float) -> None:
+        """A sprint took so long. One that always takes long cannot be stopped well: no more."""
+        if seconds <= SPRINT_LIMIT:
+            if self._slow:
+                self._slow.pop(start, None)
+            return
+        self._slow[start] = self._slow.get(start, 0) + 1
+        if self._slow[start] == SLOW_RUNS:
+            self.no_sprint.add(start)
 
     def runs_a_graph(self, index: int) -> None:
         """Node `index` runs another graph: no sprint over it from now on."""

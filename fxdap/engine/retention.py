@@ -44,6 +44,17 @@ class Retention:
         self._fixed = int(free_memory() * DEFAULT_SHARE)
         return self._fixed
 
+    def fits(self, frame: Frame) -> bool:
+        """Whether a run need not be counted: the last one had like inputs, and came to little."""
+        last = frame.program.last_run
+        if last is None or 2 * last[1] > self.budget():
+            return False
+        return _input_bytes(frame) == last[0]
+
+    def ran(self, frame: Frame) -> None:
+        """A run that was counted has ended."""
+        frame.program.last_run = _input_bytes(frame), frame.kept_bytes
+
     def has_room(self, frame: Frame, start: int, stop: int) -> bool:
         """Whether what nodes `start` to `stop` make will fit, as far as earlier runs tell."""
         sizes = frame.program.segment_sizes
@@ -62,6 +73,11 @@ class Retention:
         frame.kept_bytes += _scaled(frame, known)
         if frame.kept_bytes > self.budget():
             frame.kept_bytes = _release(frame, stop, self.budget())
+
+
+def _input_bytes(frame: Frame) -> int:
+    registers = frame.registers
+    return sum(_bytes(registers[index]) for index in frame.program.placeholders)
 
 
 def _measure(frame: Frame, start: int, stop: int) -> SegmentSize:
