@@ -62,6 +62,12 @@ class Runner:
             return None
         for warning in warnings:
             session.events.say(warning)
+        if configuration.compile != "off":
+            session.events.say(
+                f"'compile' is {configuration.compile!r}: the graphs of torch.compile cannot be "
+                f"debugged yet, so it is left alone",
+                "important",
+            )
         return configuration, target
 
     def _refuse(self, request: Request, reason: str) -> None:
