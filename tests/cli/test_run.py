@@ -174,7 +174,10 @@ while True:
 def test_an_interrupt_ends_the_run_and_the_program_with_it(tmp_path: Path):
     script = tmp_path / "loops.py"
     script.write_text(LOOPS)
-    command = [sys.executable, "-m", "fxdap", "run", str(script)]
+    # A shell that runs the tests in its background lets its children ignore the interrupt.
+    interruptible = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    start = f"{interruptible}; from fxdap.cli import main; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", start, "run", str(script)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         program = os.pidfd_open(int(process.stdout.readline()))
