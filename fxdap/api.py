@@ -65,11 +65,16 @@ def breakpoint() -> None:
 
 
 def debug(target: torch.nn.Module | torch.fx.Graph) -> Callable[..., Any]:
-    """Return a callable that runs a GraphModule (or a Graph without parameters) from `listen` on.
+    """Return a callable that runs a module, or a Graph with the module that owns it, to be debugged.
 
-    The first call waits for a client, so that nothing runs unseen.
+    It calls `listen`, waits for a client, and stops before the first node, so that nothing runs
+    unseen.
     """
-    module = torch.fx.GraphModule({}, target) if isinstance(target, torch.fx.Graph) else target
+    module: torch.nn.Module
+    if isinstance(target, torch.fx.Graph):
+        module = torch.fx.GraphModule(target.owning_module or {}, target)
+    else:
+        module = target
 
     def run(*args: Any, **kwargs: Any) -> Any:
         listen()
