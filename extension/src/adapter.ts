@@ -1,4 +1,5 @@
 import * as vscode from "vscode";
+import type { Listings } from "./listings";
 import { log } from "./log";
 import { forgetProbes } from "./probe";
 
@@ -27,9 +28,17 @@ export class AdapterFactory implements vscode.DebugAdapterDescriptorFactory {
   }
 }
 
-/** Writes the session's messages to the log, where someone asked for that much. */
+interface LoadedSource {
+  event?: string;
+  body?: { source?: { path?: string } };
+}
+
+/** Remembers whose listings are written, and logs the messages where someone asked for that much. */
 export class MessageTracker implements vscode.DebugAdapterTracker {
-  constructor(private readonly session: vscode.DebugSession) {}
+  constructor(
+    private readonly session: vscode.DebugSession,
+    private readonly listings: Listings,
+  ) {}
 
   onWillReceiveMessage(message: unknown): void {
     this.trace("->", message);
@@ -37,6 +46,11 @@ export class MessageTracker implements vscode.DebugAdapterTracker {
 
   onDidSendMessage(message: unknown): void {
     this.trace("<-", message);
+    const { event, body } = message as LoadedSource;
+    const listing = event === "loadedSource" ? body?.source?.path : undefined;
+    if (listing !== undefined && this.session.configuration.request === "launch") {
+      this.listings.remember(listing, this.session.configuration);
+    }
   }
 
   onError(error: Error): void {

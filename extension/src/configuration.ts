@@ -2,23 +2,27 @@ import * as os from "node:os";
 import * as path from "node:path";
 import * as vscode from "vscode";
 import { chooseInterpreter } from "./interpreter";
+import type { Listings } from "./listings";
+import { DEBUG_TYPE } from "./log";
 import { complain, usable } from "./probe";
 
-export const DEBUG_TYPE = "fxdap";
-
 /** What F5 does without a launch.json, and what the ▷ menu does. */
-export function configurationFor(program: string): vscode.DebugConfiguration {
-  return { type: DEBUG_TYPE, request: "launch", name: "Debug FX Graph", program };
+export function configurationFor(file: string): vscode.DebugConfiguration {
+  const what = file.endsWith(".pt2") ? { graph: file } : { program: file };
+  return { type: DEBUG_TYPE, request: "launch", name: "Debug FX Graph", ...what };
 }
 
 /** Completes a launch configuration with what only the editor knows; Python checks the rest. */
 export class ConfigurationProvider implements vscode.DebugConfigurationProvider {
-  constructor(private readonly context: vscode.ExtensionContext) {}
+  constructor(
+    private readonly context: vscode.ExtensionContext,
+    private readonly listings: Listings,
+  ) {}
 
-  resolveDebugConfiguration(
+  async resolveDebugConfiguration(
     _folder: vscode.WorkspaceFolder | undefined,
     configuration: Partial<vscode.DebugConfiguration>,
-  ): vscode.DebugConfiguration | undefined {
+  ): Promise<vscode.DebugConfiguration | undefined> {
     if (isComplete(configuration)) {
       return configuration;
     }
@@ -26,7 +30,11 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
     if (document?.languageId === "python") {
       return { ...configurationFor("${file}"), ...configuration };
     }
-    void explainWhatToOpen(document);
+    if (document?.languageId === "fxgraph") {
+      const known = await this.listings.configurationFor(document.uri);
+      return known && { ...known, ...configuration };
+    }
+    void explainWhatToOpen();
     return undefined;
   }
 
@@ -48,7 +56,7 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
     }
     complete.python = [interpreter.path, ...interpreter.options];
     const launches = configuration.request === "launch";
-    return (await usable(interpreter, launches, this.context.extensionPath)) ? complete : undefined;
+    return (await usable(interpreter, launches)) ? complete : undefined;
   }
 
   private defaults(
@@ -76,12 +84,10 @@ function isComplete(
 }
 
 /** Not awaited by the caller: until it answers, VS Code shows a session that is starting. */
-async function explainWhatToOpen(document: vscode.TextDocument | undefined): Promise<void> {
-  const text =
-    document?.languageId === "fxgraph"
-      ? "A graph listing shows a graph but cannot run it. Press F5 in the Python file that builds the graph, or name its source in a launch configuration."
-      : "Open the Python file whose graphs you want to debug and press F5 there, or write a launch configuration.";
+async function explainWhatToOpen(): Promise<void> {
   const open = "Open launch.json";
+  const text =
+    "Open the Python file whose graphs you want to debug and press F5 there, or write a launch configuration.";
   if ((await vscode.window.showInformationMessage(text, open)) === open) {
     await vscode.commands.executeCommand("workbench.action.debug.configure");
   }

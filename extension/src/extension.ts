@@ -1,30 +1,51 @@
 import * as path from "node:path";
 import * as vscode from "vscode";
 import { AdapterFactory, MessageTracker } from "./adapter";
-import { ConfigurationProvider, DEBUG_TYPE, configurationFor } from "./configuration";
+import { ConfigurationProvider, configurationFor } from "./configuration";
 import { NodeExpressionProvider, NodeValuesProvider } from "./language";
-import { log } from "./log";
+import { Listings } from "./listings";
+import { DEBUG_TYPE, log } from "./log";
 import { openInterpreterChoice } from "./probe";
+import { breakOnEvery, breakOnSelector, runToNode } from "./selectors";
+import { PositionItem } from "./status";
+import { TargetConfigurations, folderOf } from "./targets";
 
 export function activate(context: vscode.ExtensionContext): void {
-  const { debug, languages, commands } = vscode;
+  const { debug, languages } = vscode;
+  const listings = new Listings(context.workspaceState);
+  const dynamic = vscode.DebugConfigurationProviderTriggerKind.Dynamic;
   context.subscriptions.push(
     log,
     watchListings(),
-    debug.registerDebugConfigurationProvider(DEBUG_TYPE, new ConfigurationProvider(context)),
+    new PositionItem(),
+    debug.registerDebugConfigurationProvider(DEBUG_TYPE, new ConfigurationProvider(context, listings)),
+    debug.registerDebugConfigurationProvider(DEBUG_TYPE, new TargetConfigurations(), dynamic),
     debug.registerDebugAdapterDescriptorFactory(DEBUG_TYPE, new AdapterFactory(context)),
     debug.registerDebugAdapterTrackerFactory(DEBUG_TYPE, {
-      createDebugAdapterTracker: (session) => new MessageTracker(session),
+      createDebugAdapterTracker: (session) => new MessageTracker(session, listings),
     }),
     languages.registerEvaluatableExpressionProvider("fxgraph", new NodeExpressionProvider()),
     languages.registerInlineValuesProvider("fxgraph", new NodeValuesProvider()),
-    commands.registerCommand("fxdap.debugFile", debugFile),
-    commands.registerCommand("fxdap.chooseInterpreter", openInterpreterChoice),
-    commands.registerCommand("fxdap.showLog", () => {
+    ...commands(context, listings),
+  );
+}
+
+function commands(context: vscode.ExtensionContext, listings: Listings): vscode.Disposable[] {
+  const all = {
+    debugFile,
+    openListing: (resource?: vscode.Uri) => listings.open(resource),
+    breakOnSelector,
+    breakOnEvery,
+    runToNode: (place?: Parameters<typeof breakOnEvery>[0]) => runToNode(listings, place),
+    chooseInterpreter: openInterpreterChoice,
+    gettingStarted: () =>
+      vscode.commands.executeCommand("workbench.action.openWalkthrough", `${context.extension.id}#start`),
+    showLog: () => {
       log.info(`Log folder: ${context.logUri.fsPath}`);
       log.show();
-    }),
-  );
+    },
+  };
+  return Object.entries(all).map(([name, run]) => vscode.commands.registerCommand(`fxdap.${name}`, run));
 }
 
 /**
@@ -45,8 +66,7 @@ async function debugFile(resource?: vscode.Uri): Promise<void> {
   if (file === undefined) {
     return;
   }
-  const folder = vscode.workspace.getWorkspaceFolder(file);
-  await vscode.debug.startDebugging(folder, {
+  await vscode.debug.startDebugging(folderOf(file), {
     ...configurationFor(file.fsPath),
     name: `Debug FX Graph: ${path.basename(file.fsPath)}`,
   });

@@ -47,7 +47,7 @@ function words(configured: unknown): string[] {
 }
 
 /** VS Code replaces variables in launch configurations, but not in settings. */
-function substitute(text: string, folder: vscode.WorkspaceFolder | undefined): string {
+export function substitute(text: string, folder: vscode.WorkspaceFolder | undefined): string {
   return text
     .replace(/\$\{workspaceFolder\}/g, folder?.uri.fsPath ?? "")
     .replace(/\$\{env:(\w+)\}/g, (_, name: string) => process.env[name] ?? "");

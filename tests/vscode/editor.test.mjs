@@ -40,9 +40,14 @@ scene("the gutter takes breakpoints in a listing and in Python", async () => {
   await code.shot("breakpoints");
 });
 
-scene("F5 in a listing without launch.json says where to press it instead", async () => {
+scene("F5 in a listing that nobody is known to have written asks which graph to debug", async () => {
   await code.open("sample.fxgraph", "FX Graph");
-  await code.f5(code.notification("cannot run it. Press F5 in the Python file"));
+  await code.f5(code.pick("mlp.py:MLP"));
+  await code.shot("targets");
+  await code.pick("mlp.py:MLP").click();
+  await code.paused("entry");
+  await code.press("Shift+F5");
+  await code.notDebugging();
 });
 
 scene("F5 in a Python file without launch.json debugs the graphs that it runs", async () => {

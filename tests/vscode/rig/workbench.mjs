@@ -127,7 +127,27 @@ export class Workbench {
     const input = this.page.locator(".quick-input-widget input[type=text]");
     await input.waitFor();
     await input.fill(`>${title}`);
-    await this.page.locator(".quick-input-list .monaco-list-row", { hasText: title }).first().click();
+    await this.pick(title).click();
+  }
+
+  /** Chooses an item of the context menu of what the locator finds. */
+  async menu(locator, item) {
+    await locator.first().click({ button: "right" });
+    // A menu takes no click in its first moments.
+    await this.page.locator(".monaco-menu .action-item", { hasText: item }).first().hover();
+    await this.press("Enter");
+    await this.page.locator(".monaco-menu").waitFor({ state: "detached" });
+  }
+
+  /** Types into the quick pick that is open. */
+  async type(text) {
+    await this.page.locator(".quick-input-widget input[type=text]").fill(text);
+  }
+
+  /** Loads the window anew, as "Developer: Reload Window" does. */
+  async reload() {
+    await this.page.reload({ waitUntil: "domcontentloaded" });
+    await this.page.locator(".explorer-folders-view, .debug-breakpoints").first().waitFor({ timeout: 60_000 });
   }
 
   /** Opens a file of the workspace and waits until VS Code knows its language. */
@@ -136,7 +156,7 @@ export class Workbench {
     const input = this.page.locator(".quick-input-widget input[type=text]");
     await input.waitFor();
     await input.fill(path.join(this.workspace, name));
-    await this.page.locator(".quick-input-list .monaco-list-row", { hasText: path.basename(name) }).first().click();
+    await this.pick(path.basename(name)).click();
     await this.page.locator(`.tab.active[data-resource-name="${path.basename(name)}"]`).waitFor();
     await this.page.locator('.statusbar-item[id="status.editor.mode"]', { hasText: language }).waitFor();
     await this.page.locator(".editor-instance .view-line").first().waitFor();
@@ -169,7 +189,7 @@ export class Workbench {
   /** Starts a configuration from the palette. */
   async choose(configuration) {
     await this.command("Debug: Select and Start Debugging");
-    await this.page.locator(".quick-input-list .monaco-list-row", { hasText: configuration }).first().click();
+    await this.pick(configuration).click();
     await this.stopButton().waitFor();
   }
 
@@ -194,6 +214,16 @@ export class Workbench {
 
   breakpointDots() {
     return this.page.locator(".editor-instance .codicon-debug-breakpoint");
+  }
+
+  /** A choice of the quick pick that is open. */
+  pick(text) {
+    return this.page.locator(".quick-input-list .monaco-list-row", { hasText: text }).first();
+  }
+
+  /** An entry of the status bar. */
+  status(text) {
+    return this.page.locator(".statusbar-item", { hasText: text });
   }
 
   notification(text) {
