@@ -65,7 +65,7 @@ def breakpoint() -> None:
 
 
 def debug(target: torch.nn.Module | torch.fx.Graph) -> Callable[..., Any]:
-    """Return a callable that runs a module, or a Graph with the module that owns it, to be debugged.
+    """Return a callable that runs a module, or a Graph with the module that owns it.
 
     It calls `listen`, waits for a client, and stops before the first node, so that nothing runs
     unseen.

@@ -6,6 +6,7 @@ import { NodeExpressionProvider, NodeValuesProvider } from "./language";
 import { Listings } from "./listings";
 import { DEBUG_TYPE, log } from "./log";
 import { openInterpreterChoice } from "./probe";
+import { saveNode } from "./repro";
 import { breakOnEvery, breakOnSelector, runToNode } from "./selectors";
 import { PositionItem } from "./status";
 import { TargetConfigurations, folderOf } from "./targets";
@@ -37,6 +38,7 @@ function commands(context: vscode.ExtensionContext, listings: Listings): vscode.
     breakOnSelector,
     breakOnEvery,
     runToNode: (place?: Parameters<typeof breakOnEvery>[0]) => runToNode(listings, place),
+    saveNode,
     chooseInterpreter: openInterpreterChoice,
     gettingStarted: () =>
       vscode.commands.executeCommand("workbench.action.openWalkthrough", `${context.extension.id}#start`),
