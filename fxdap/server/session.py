@@ -72,6 +72,7 @@ class Session:
         self.on_attached: Callable[[], None] = lambda: None
         self.on_detached: Callable[[], None] = lambda: None
         self.left_running = False
+        self._said: set[str] = set()
         self._unanswered: Request | None = None
         self._on_end = on_end
         self._queue: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
@@ -280,6 +281,12 @@ class Session:
             self.connection.respond(self._unanswered)
             self._unanswered = None
             self.on_attached()
+
+    def say_once(self, text: str) -> None:
+        """Tell the user something that they need to hear once in a session."""
+        if text not in self._said:
+            self._said.add(text)
+            self.events.say(text)
 
     def terminate(self) -> None:
         """Unwind all graph runs and interrupt the main thread, so that `finally` blocks run."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from torch.fx import Interpreter
 
 from fxdap.engine.frame import Frame
 from fxdap.engine.plan import Plan, step_in, step_out, step_over
@@ -43,6 +44,13 @@ def next_(session: Session, arguments: NextArguments) -> None:
 @serves("stepIn", When.STOPPED)
 def step_in_(session: Session, arguments: StepInArguments) -> None:
     """Step into the graph that the node calls, if it calls one."""
+    frame = session.stopped_thread(arguments).top
+    own = type(frame.interpreter) if frame is not None else None
+    if own not in (None, type(None), Interpreter):
+        session.say_once(
+            f"Step In enters the graphs that a node runs. It does not enter Python code, such as "
+            f"that of {own.__name__}, yet: for that, attach a Python debugger too."
+        )
     _resume(session, arguments, step_in)
 
 
