@@ -53,6 +53,14 @@ def test_extension_and_package_have_one_version():
     assert re.findall(r'^version = "(.+)"$', project, re.MULTILINE) == [MANIFEST["version"]]
 
 
+def test_extension_and_package_need_the_same_torch():
+    project = (CHECKOUT / "pyproject.toml").read_text()
+    probe = (CHECKOUT / "extension/src/probe.ts").read_text()
+
+    oldest = re.findall(r'OLDEST_TORCH = "(.+)"', probe)
+    assert re.findall(r'"torch>=(.+)"', project) == oldest
+
+
 @pytest.mark.parametrize("folder", ["extension", "tests/vscode"])
 def test_lock_files_name_no_registry(folder):
     lock = json.loads((CHECKOUT / folder / "package-lock.json").read_text())
