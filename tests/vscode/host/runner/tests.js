@@ -33,7 +33,7 @@ async function resolved(configuration) {
   const request = new Promise((resolve) => requests.push(resolve));
   const started = vscode.debug.startDebugging(folder, configuration);
   const { sent, session } = await request;
-  if (configuration.request === "launch") {
+  if (sent.request === "launch") {
     await started;
     await ended(session);
   }
@@ -105,5 +105,36 @@ exports.tests = {
     const attach = { type: "fxdap", request: "attach", name: "attach", connect: { port: 1 } };
     const { workspace, cwd } = await resolved(attach);
     assert.deepEqual({ workspace, cwd }, { workspace: root, cwd: undefined });
+  },
+
+  "F5 in a listing starts what wrote it": async () => {
+    await vscode.window.showTextDocument(vscode.Uri.file(`${root}/.fxdap/graphs/MLP.fxgraph`));
+    const { graph, capture, name } = await resolved({ type: "fxdap", name: "" });
+    assert.deepEqual({ graph, capture }, { graph: GRAPH.graph, capture: GRAPH.capture }, name);
+  },
+
+  "every command that package.json names is there": async () => {
+    const { commands } = vscode.extensions.getExtension("fxdap.fxdap").packageJSON.contributes;
+    const all = await vscode.commands.getCommands(true);
+    assert.deepEqual(commands.map(({ command }) => command).filter((name) => !all.includes(name)), []);
+  },
+
+  "Break on Every Such Operator makes a selector of each kind of line": async () => {
+    const lines = {
+      "  %add: f32[2, 8] = aten.add.Tensor(%x, %linear_1)": "target:aten.add",
+      "  %chunk: (f32[1, 3], f32[1, 3]) = .chunk(%add, 2, dim=-1)": "target:.chunk",
+      "    layer/%relu = torch.relu(%fc1)": "target:torch.relu",
+      "  %blocks_0_fc1 = blocks.0.fc1(%x)": "target:blocks.0.fc1",
+      "  %x: f32[2, 8] = placeholder": "op:placeholder",
+      "  %output = return (%add,)": "op:output",
+    };
+    const content = Object.keys(lines).join("\n");
+    const document = await vscode.workspace.openTextDocument({ language: "fxgraph", content });
+    const { uri } = (await vscode.window.showTextDocument(document)).document;
+    for (const lineNumber of Object.keys(lines).keys()) {
+      await vscode.commands.executeCommand("fxdap.breakOnEvery", { uri, lineNumber: lineNumber + 1 });
+    }
+    const selectors = vscode.debug.breakpoints.map(({ functionName }) => functionName);
+    assert.deepEqual(selectors, Object.values(lines));
   },
 };
