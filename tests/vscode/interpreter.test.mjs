@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import fs from "node:fs";
 import path from "node:path";
 import { after, before } from "node:test";
 import { PYTHON, openWorkbench, scenes } from "./rig/workbench.mjs";
@@ -40,4 +41,37 @@ scene("the log button shows what was asked and answered", async () => {
   await code.f5(code.notification(MISSING));
   await code.notification(MISSING).locator(".monaco-button", { hasText: "Show Log" }).click();
   await code.page.locator(".output-view .view-line", { hasText: MISSING }).first().waitFor();
+});
+
+/** Puts an empty package of that version into the Python. */
+function pretend(name, version) {
+  const lib = path.join(code.workspace, "my env/lib");
+  const packages = path.join(lib, fs.readdirSync(lib)[0], "site-packages");
+  for (const old of fs.readdirSync(packages).filter((each) => each.startsWith(`${name}-`))) {
+    fs.rmSync(path.join(packages, old), { recursive: true });
+  }
+  const info = path.join(packages, `${name}-${version}.dist-info`);
+  fs.mkdirSync(info);
+  fs.writeFileSync(path.join(info, "METADATA"), `Metadata-Version: 2.1\nName: ${name}\nVersion: ${version}\n`);
+  fs.mkdirSync(path.join(packages, name), { recursive: true });
+  fs.writeFileSync(path.join(packages, name, "__init__.py"), "");
+}
+
+scene("a torch that is too old is named, with the oldest that will do", async () => {
+  pretend("fxdap", "0.0.9");
+  pretend("torch", "2.1.0");
+  await code.open("mlp.py", "Python");
+  const message = code.notification("torch 2.1.0 in");
+  await code.f5(message);
+  await message.locator("text=is too old: fxdap needs 2.9 or newer").waitFor();
+  await message.locator(".monaco-button", { hasText: "Update torch" }).waitFor();
+});
+
+scene("a package older than the extension is named, with a way to update it", async () => {
+  pretend("torch", "2.9.0");
+  await code.open("mlp.py", "Python");
+  const message = code.notification("fxdap 0.0.9 in");
+  await code.f5(message);
+  await message.locator("text=is older than this extension").waitFor();
+  await message.locator(".monaco-button", { hasText: "Update fxdap" }).waitFor();
 });

@@ -93,7 +93,7 @@ export class Workbench {
       },
     );
     const page = await context.newPage();
-    page.setDefaultTimeout(20_000);
+    page.setDefaultTimeout(Number(process.env.FXDAP_UI_TIMEOUT ?? 20_000));
     await page.goto(server.url(workspace), { waitUntil: "domcontentloaded" });
     await page.locator(".explorer-folders-view .monaco-list-row").first().waitFor({ timeout: 60_000 });
     return new Workbench({ server, folder, workspace, browser, page, outside });
@@ -137,6 +137,15 @@ export class Workbench {
     await this.page.locator(".monaco-menu .action-item", { hasText: item }).first().hover();
     await this.press("Enter");
     await this.page.locator(".monaco-menu").waitFor({ state: "detached" });
+  }
+
+  /** Puts the cursor on a line of the editor. */
+  async goTo(line) {
+    await this.command("View: Focus Active Editor Group");
+    await this.press("Control+G");
+    await this.type(`:${line}`);
+    await this.press("Enter");
+    await this.page.locator('.statusbar-item[id="status.editor.selection"]', { hasText: `Ln ${line},` }).waitFor();
   }
 
   /** Types into the quick pick that is open. */
@@ -298,11 +307,24 @@ export class Workbench {
     return widget.textContent();
   }
 
-  /** Enters a line into the Debug Console. */
-  async evaluate(expression) {
+  async typeInConsole(text) {
     await this.command("Debug Console: Focus on Debug Console View");
     await this.page.locator(".repl-input-wrapper .monaco-editor").click();
-    await this.page.keyboard.type(expression);
+    await this.page.keyboard.type(text);
+  }
+
+  /** An entry of the list of completions. */
+  suggestion(text) {
+    return this.page.locator(".suggest-widget .monaco-list-row", { hasText: text }).first();
+  }
+
+  clipboard() {
+    return this.page.evaluate(() => navigator.clipboard.readText());
+  }
+
+  /** Enters a line into the Debug Console. */
+  async evaluate(expression) {
+    await this.typeInConsole(expression);
     await this.press("Escape"); // closes suggestions
     await this.press("Enter");
   }
