@@ -7,8 +7,8 @@ from tests.dialogue.conftest import Connect
 from tests.dialogue.dialogue import Dialogue
 
 
-def hover(dialogue: Dialogue, word: str, line: int, column: int) -> str:
-    source = {"path": str(dialogue.folder / "mlp.py")}
+def hover(dialogue: Dialogue, word: str, line: int, column: int, scheme: str = "") -> str:
+    source = {"path": f"{scheme}{dialogue.folder / 'mlp.py'}"}
     body = dialogue.client.request(
         "evaluate",
         {
@@ -31,6 +31,8 @@ def test_a_name_in_the_source_shows_the_value_it_got_when_that_is_sure(connect: 
     line = next(i for i, text in enumerate(lines, 1) if "hidden = torch.relu" in text)
     column = lines[line - 1].index("hidden") + 1
     assert hover(dialogue, "hidden", line, column) == dialogue.value("relu")
+    remote = "vscode-remote://ssh-remote+host"
+    assert hover(dialogue, "hidden", line, column, remote) == dialogue.value("relu")
     for word, at in (("hidden", line + 1), ("softmax", line), ("self", line)):
         with pytest.raises(RequestFailed):
             hover(dialogue, word, at, column)

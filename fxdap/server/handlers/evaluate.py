@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct
 
@@ -60,6 +61,8 @@ def _hover(session: Session, frame: Frame, text: str, arguments: EvaluateArgumen
         path = arguments.source.path if arguments.source is not None else None
         if path is None or arguments.line is None:
             raise
+        if "://" in path:  # a VS Code that works on a remote machine names its own scheme here
+            path = unquote(urlsplit(path).path)
         column = arguments.column or 1
         index = node_assigned(frame, text, path, arguments.line, column)
         if index is None:
