@@ -47,10 +47,13 @@ class Breakpoint:
     hits: int = field(default=0, compare=False)
 
     def runs_after(self, name: str) -> bool:
-        """Whether it acts after node `name` ran: asked for, or its condition needs the value."""
+        """Whether it acts after node `name` ran: asked for, or because it reads the value."""
         if self.location.after:
             return True
-        return self.condition is not None and reads_own_value(self.condition, name)
+        expressions = [self.condition] if self.condition is not None else []
+        if self.log_message is not None:
+            expressions += self.log_message.expressions
+        return any(reads_own_value(text, name) for text in expressions)
 
 
 @dataclass

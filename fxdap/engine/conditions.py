@@ -77,6 +77,11 @@ class LogMessage:
                 parts.append((piece, False))
         return cls(tuple(parts))
 
+    @property
+    def expressions(self) -> list[str]:
+        """The Python in it."""
+        return [text for text, is_code in self.parts if is_code]
+
     def render(self, frame: Frame) -> str:
         """Fill in the expressions; one that raises is replaced by what it raised."""
         return "".join(_render(text, frame) if code else text for text, code in self.parts)

@@ -319,7 +319,7 @@ LOGS = {
     "{node.name} {'a' + 'b'}": "n1 ab",
     "{nope} goes on {1 + 1}": "<NameError: name 'nope' is not defined> goes on 2",
     "{1 / 0}": "<ZeroDivisionError: division by zero>",
-    "{n1}": "<ValueUnavailableError: %n1 has not run yet>",
+    "{n2}": "<ValueUnavailableError: %n2 has not run yet>",
     "{[int(v) for v in n0][0]}": "1",
     "tab\\t and \u00fc": "tab\\t and \u00fc",
 }
@@ -343,6 +343,13 @@ def test_a_log_message_with_a_bad_brace_or_expression_is_refused(message):
 def test_a_log_message_may_be_written_after_its_node():
     driver = Driver()
     driver.break_on("after:n1", log="{float(n1[0])}")
+    run(chain(), driver, 2)
+    assert driver.logs == ["2.0", "2.0"]
+
+
+def test_a_log_message_that_reads_its_own_node_is_written_after_it():
+    driver = Driver()
+    driver.break_on("n1", log="{float(n1[0])}")
     run(chain(), driver, 2)
     assert driver.logs == ["2.0", "2.0"]
 
