@@ -7,8 +7,8 @@ be seen), once per session, and `uninstall` puts every original object back.
 from __future__ import annotations
 
 import functools
-from typing import Any
-from weakref import WeakKeyDictionary
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary, ref
 
 from torch.fx import GraphModule
 from torch.fx.graph_module import _WrappedCall
@@ -27,6 +27,17 @@ from fxdap.graphs.tracer import remember_sources
 from fxdap.view.source import forget_all
 
 
+SITE_LIMIT = 1000
+
+
+class _Site(NamedTuple):
+    """A module that was called from outside of graphs, and its program; keeps neither alive."""
+
+    module: ref[GraphModule]
+    forward: object
+    program: ref[Program]
+
+
 class GraphRuns:
     """Runs GraphModule calls under the debugger while installed."""
 
@@ -36,6 +47,7 @@ class GraphRuns:
         self._interpreters = InterpreterRuns(debugger, self._patches)
         self._binders: WeakKeyDictionary[Program, tuple[object, Binder | None]]
         self._binders = WeakKeyDictionary()
+        self._sites: dict[int, _Site] = {}
 
     def watch_tracing(self) -> None:
         """Know the source lines of what the user's code traces from now on."""
@@ -63,6 +75,7 @@ class GraphRuns:
         """Put torch's and the user's own functions back."""
         self._patches.undo()
         self._binders.clear()
+        self._sites.clear()
         forget_all()
 
     def _is_ours(self, module: GraphModule, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
@@ -91,7 +104,7 @@ class GraphRuns:
         return self._forward(module, args, kwargs)
 
     def _forward(self, module: GraphModule, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        program = self.program(module)
+        program = self._known_program(module)
         code, binder = self._binders.get(program, (None, None))
         if code is not forward_of(module):
             code, binder = self._binders[program] = forward_of(module), self._binder(module)
@@ -99,6 +112,24 @@ class GraphRuns:
             return type(module).forward(module, *args, **kwargs)
         inputs = binder.placeholders(args, kwargs)
         return binder.result(self._debugger.run_program(program, inputs))
+
+    def _known_program(self, module: GraphModule) -> Program:
+        """As `program`, by a short way for what is called again from outside of graphs.
+
+        What stands before a graph's first node runs with cold caches, so every call counts.
+        """
+        outermost = self._debugger.running_thread() is None
+        site = self._sites.get(id(module)) if outermost else None
+        if site is not None and site.module() is module and site.forward is forward_of(module):
+            program = site.program()
+            if program is not None:
+                return program
+        program = self.program(module)
+        if outermost:
+            if len(self._sites) >= SITE_LIMIT:
+                self._sites.clear()
+            self._sites[id(module)] = _Site(ref(module), forward_of(module), ref(program))
+        return program
 
     def _binder(self, module: GraphModule) -> Binder | None:
         """What binds the module's calls; None if `forward` does not run the graph as it is now."""
