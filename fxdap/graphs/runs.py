@@ -26,7 +26,6 @@ from fxdap.graphs.patches import Patches
 from fxdap.graphs.tracer import remember_sources
 from fxdap.view.source import forget_all
 
-
 SITE_LIMIT = 1000
 
 
@@ -80,7 +79,7 @@ class GraphRuns:
 
     def _is_ours(self, module: GraphModule, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         given = (*args, *kwargs.values()) if kwargs else args
-        if is_ghost(given) or not runs_its_graph(module):
+        if is_ghost(given) or (self._site(module) is None and not runs_its_graph(module)):
             return False
         if self._debugger.running_thread() or not self._debugger.options.just_my_code:
             return True
@@ -113,14 +112,22 @@ class GraphRuns:
         inputs = binder.placeholders(args, kwargs)
         return binder.result(self._debugger.run_program(program, inputs))
 
+    def _site(self, module: GraphModule) -> _Site | None:
+        """What is known of a module whose calls run the same code as when it was called before."""
+        site = self._sites.get(id(module))
+        if site is None or site.module() is not module or site.forward is not forward_of(module):
+            return None
+        replaced = "forward" in module.__dict__ or module._compiled_call_impl is not None
+        return None if replaced else site
+
     def _known_program(self, module: GraphModule) -> Program:
         """As `program`, by a short way for what is called again from outside of graphs.
 
         What stands before a graph's first node runs with cold caches, so every call counts.
         """
         outermost = self._debugger.running_thread() is None
-        site = self._sites.get(id(module)) if outermost else None
-        if site is not None and site.module() is module and site.forward is forward_of(module):
+        site = self._site(module) if outermost else None
+        if site is not None:
             program = site.program()
             if program is not None:
                 return program
