@@ -62,10 +62,14 @@ class Frame:
         """The node about to run, or the one that just ran or raised (see `phase`)."""
         return self.program.nodes[self.position]
 
+    @property
+    def cursor(self) -> int:
+        """Index of the node to run next: those before it have run."""
+        return self.position + (1 if self.phase == "after" else 0)
+
     def computed(self) -> Iterator[int]:
         """Indices of the nodes that have a value to show, in execution order."""
-        end = self.position + (1 if self.phase == "after" else 0)
-        return (i for i in range(end) if self.registers[i] is not RELEASED)
+        return (i for i in range(self.cursor) if self.registers[i] is not RELEASED)
 
     def value(self, index: int) -> Any:
         """Return node `index`'s value; ValueUnavailableError says why there is none."""

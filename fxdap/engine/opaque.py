@@ -4,13 +4,15 @@ from typing import Any
 
 import torch
 from torch._ops import HigherOrderOperator, OpOverload
-from torch.fx import GraphModule, Node
+from torch.fx import GraphModule
+
+from fxdap.engine.codegen import Operation
 
 _KNOWN = {"torch", "_operator", "builtins", "math", "numbers"}
 _NATIVE = {"aten", "prim", "prims"}
 
 
-def runs_python(module: torch.nn.Module, node: Node) -> bool:
+def runs_python(module: torch.nn.Module, node: Operation) -> bool:
     """Whether the node calls the user's Python, another graph, or an operator of somebody's."""
     target: Any = node.target
     if node.op == "call_function":
