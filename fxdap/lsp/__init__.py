@@ -1,0 +1,1 @@
+"""The language server: graph listings and Python sources in any editor that speaks LSP."""

@@ -1,0 +1,65 @@
+"""What the server keeps of each document: its parsed form, read once per version."""
+
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
+
+from lsprotocol import types
+from pygls.workspace import PositionCodec, Workspace
+
+Parsed = TypeVar("Parsed")
+
+
+class Cache(Generic[Parsed]):
+    """The parsed form of documents that are open; a text is parsed when first asked for."""
+
+    def __init__(self, parse: Callable[[str], Parsed]) -> None:
+        self._parse = parse
+        self._known: dict[str, tuple[str, Parsed]] = {}
+
+    def get(self, workspace: Workspace, uri: str) -> Parsed:
+        """The parsed form of a document as it is now."""
+        text = workspace.get_text_document(uri).source
+        known = self._known.get(uri)
+        if known is not None and known[0] is text:
+            return known[1]
+        parsed = self._parse(text)
+        if uri in workspace.text_documents:
+            self._known[uri] = (text, parsed)
+        return parsed
+
+    def forget(self, uri: str) -> None:
+        self._known.pop(uri, None)
+
+
+class Columns:
+    """Columns as Python counts them, and as the client does; the same in lines of ASCII."""
+
+    def __init__(self, lines: Sequence[str], codec: PositionCodec) -> None:
+        self._lines = lines
+        self._codec = codec
+
+    def range(self, line: int, start: int, end: int) -> types.Range:
+        text = self._lines[line] if line < len(self._lines) else ""
+        if not text.isascii():
+            start, end = (self._codec.client_num_units(text[:column]) for column in (start, end))
+        return types.Range(types.Position(line, start), types.Position(line, end))
+
+    def position(self, line: int, column: int) -> types.Position:
+        return self.range(line, column, column).start
+
+    def lines(self, first: int, last: int) -> types.Range:
+        """From the start of one line to the end of another."""
+        end = len(self._lines[last]) if last < len(self._lines) else 0
+        return types.Range(types.Position(first, 0), self.position(last, end))
+
+    def locate(self, position: types.Position) -> tuple[int, int]:
+        """Line and column in Python's count; what lies beyond the end of the line is its end."""
+        if position.line >= len(self._lines):
+            return position.line, 0
+        text = self._lines[position.line]
+        if text.isascii():
+            return position.line, min(position.character, len(text))
+        for column, _ in enumerate(text):
+            if self._codec.client_num_units(text[:column]) >= position.character:
+                return position.line, column
+        return position.line, len(text)

@@ -1,0 +1,1 @@
+"""Graph listings (`*.fxgraph`): read from their text alone, without torch."""

@@ -1,0 +1,121 @@
+"""The server: hands each request to the language of its document, and checks what was edited.
+
+Everything runs on one event loop. Handlers take milliseconds on parsed documents; what imports
+torch runs in another process.
+"""
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+
+from fxdap import __version__
+from fxdap.lsp.documents import Cache
+from fxdap.lsp.language import Language
+from fxdap.lsp.listing.features import LISTING
+from fxdap.lsp.listing.model import Listing
+
+LANGUAGES: tuple[Language, ...] = (LISTING,)
+
+CHECK_DELAY = 0.15
+"""Seconds without an edit before a document is checked."""
+
+OPTIONS: dict[str, Any] = {}
+"""What is announced along with a method."""
+
+
+class Server(LanguageServer):
+    """What handlers share: documents as they were parsed, and what the client can do."""
+
+    def __init__(self, languages: Sequence[Language] = LANGUAGES) -> None:
+        super().__init__("fxdap", __version__)
+        self.languages = languages
+        self.listings = Cache(Listing)
+        self._checks: dict[str, asyncio.Task[None]] = {}
+        for method in dict.fromkeys(name for each in languages for name in each.handlers):
+            self.feature(method, OPTIONS.get(method))(self._dispatch(method))
+        # pygls marks what it registers, which only a plain function allows.
+        self.feature(types.TEXT_DOCUMENT_DID_OPEN)(lambda params: self._edited(params))
+        self.feature(types.TEXT_DOCUMENT_DID_CHANGE)(lambda params: self._edited(params))
+        self.feature(types.TEXT_DOCUMENT_DID_CLOSE)(lambda params: self._closed(params))
+
+    def language_of(self, uri: str) -> Language | None:
+        """By what the client called it, else by its suffix."""
+        document = self.workspace.text_documents.get(uri)
+        for language in self.languages:
+            if document is not None and document.language_id == language.id:
+                return language
+        return next((each for each in self.languages if uri.endswith(each.suffix)), None)
+
+    def _dispatch(self, method: str) -> Callable[[Any], Awaitable[Any]]:
+        async def handle(params: Any) -> Any:
+            # A turn of the loop: lets `$/cancelRequest` in before the work begins.
+            await asyncio.sleep(0)
+            uri = _uri_of(params)
+            if uri is None:
+                return await self._ask_all(method, params)
+            language = self.language_of(uri)
+            handler = language.handlers.get(method) if language is not None else None
+            return None if handler is None else await _result(handler(self, params))
+
+        return handle
+
+    async def _ask_all(self, method: str, params: Any) -> list[Any]:
+        found: list[Any] = []
+        for language in self.languages:
+            handler = language.handlers.get(method)
+            if handler is not None:
+                found += await _result(handler(self, params)) or []
+        return found
+
+    def _edited(
+        self, params: types.DidOpenTextDocumentParams | types.DidChangeTextDocumentParams
+    ) -> None:
+        uri = params.text_document.uri
+        self._stop_check(uri)
+        language = self.language_of(uri)
+        if language is not None:
+            self._checks[uri] = asyncio.ensure_future(self._check(language, uri))
+
+    def _closed(self, params: types.DidCloseTextDocumentParams) -> None:
+        uri = params.text_document.uri
+        self._stop_check(uri)
+        for language in self.languages:
+            language.forget(self, uri)
+        self._publish(uri, [])
+
+    def _stop_check(self, uri: str) -> None:
+        task = self._checks.pop(uri, None)
+        if task is not None:
+            task.cancel()
+
+    async def _check(self, language: Language, uri: str) -> None:
+        await asyncio.sleep(CHECK_DELAY)
+        version = self.workspace.get_text_document(uri).version
+        found: list[types.Diagnostic] = []
+        for each in language.check(self, uri):
+            if each is None:
+                await asyncio.sleep(0)
+            else:
+                found.append(each)
+        self._publish(uri, found, version)
+
+    def _publish(
+        self, uri: str, found: Sequence[types.Diagnostic], version: int | None = None
+    ) -> None:
+        self.text_document_publish_diagnostics(
+            types.PublishDiagnosticsParams(uri=uri, diagnostics=found, version=version)
+        )
+
+
+async def _result(answer: Any) -> Any:
+    return await answer if inspect.isawaitable(answer) else answer
+
+
+def _uri_of(params: Any) -> str | None:
+    """The document that a request is about, None for one about the whole workspace."""
+    document = getattr(params, "text_document", None) or getattr(params, "item", None)
+    return getattr(document, "uri", None)

@@ -1,0 +1,66 @@
+"""The modules of a listing as a tree."""
+
+from lsprotocol import types
+
+from tests.lsp.conftest import Document
+
+
+def tree(symbols, depth=0):
+    for each in symbols:
+        yield f"{'  ' * depth}{each.name} {each.detail or ''}".rstrip()
+        yield from tree(each.children or (), depth + 1)
+
+
+def test_the_outline_has_graphs_modules_and_nodes(listing):
+    symbols = listing.about(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
+
+    lines = list(tree(symbols))
+    assert [line for line in lines if "%" not in line or " in " in line] == [
+        "Net",
+        "  blocks.0 Block",
+        "    blocks.0.norm LayerNorm",
+        "  blocks.0 (call 2) Block",
+        "true_graph_0 in %cond",
+        "false_graph_0 in %cond",
+    ]
+    assert "    %relu f32[2, 16]" in lines
+    assert "      %layer_norm f32[2, 16]" in lines
+    assert "  %output" in lines
+
+
+def test_a_symbol_holds_its_children(listing):
+    def check(outer):
+        for inner in outer.children or ():
+            assert outer.range.start <= inner.range.start
+            assert inner.range.end <= outer.range.end
+            check(inner)
+
+    for symbol in listing.about(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL):
+        check(symbol)
+
+
+def test_a_module_without_nodes_of_its_own_may_follow_its_inner_one(server):
+    text = "# Net\n# a.b  B\n  %p = torch.relu(%x)\n# a  A\n  %q = torch.relu(%p)\n"
+    document = Document(server, "order.fxgraph", text)
+
+    (graph,) = document.about(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
+
+    assert list(tree([graph])) == ["Net", "  a A", "    %q", "    a.b B", "      %p"]
+
+
+def test_a_large_graph_lists_its_modules_only(server):
+    nodes = "\n".join(f"  %n{number} = torch.relu(%x)" for number in range(3000))
+    document = Document(server, "large.fxgraph", f"# Net\n# a  A\n{nodes}\n")
+
+    symbols = document.about(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
+
+    assert list(tree(symbols)) == ["Net", "  a A"]
+
+
+def test_headers_and_nested_graphs_fold(listing):
+    folds = listing.about(types.TEXT_DOCUMENT_FOLDING_RANGE)
+
+    folded = {listing.lines[each.start_line].strip(): each.end_line for each in folds}
+    assert folded["# Net"] == listing.line("%output")
+    assert folded[listing.lines[listing.line("# blocks.0  Block ")].strip()] == listing.line("%mul")
+    assert folded["# graph true_graph_0  in %cond"] == listing.line("true_graph_0/%output")
