@@ -1,6 +1,7 @@
 """`python -m fxdap.lsp`: serve one client on stdio; with `--port N` on a loopback port."""
 
 import argparse
+import gc
 import sys
 
 from fxdap.lsp.server import Server
@@ -13,6 +14,10 @@ def main(arguments: list[str] | None = None) -> int:
     # Editors pass this to say what is the default here.
     parser.add_argument("--stdio", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
+    # A parsed listing is many small objects that stay: looking through them again and again
+    # would take as long as parsing.
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
     if options.port is not None:
         Server().start_tcp("127.0.0.1", options.port)
     else:

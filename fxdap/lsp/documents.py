@@ -1,5 +1,6 @@
 """What the server keeps of each document: its parsed form, read once per version."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
@@ -8,6 +9,9 @@ from pygls.workspace import PositionCodec, Workspace
 
 Parsed = TypeVar("Parsed")
 
+LONG = 200_000
+"""Characters from which parsing a document takes more than a moment."""
+
 
 class Cache(Generic[Parsed]):
     """The parsed form of documents that are open; a text is parsed when first asked for."""
@@ -15,6 +19,22 @@ class Cache(Generic[Parsed]):
     def __init__(self, parse: Callable[[str], Parsed]) -> None:
         self._parse = parse
         self._known: dict[str, tuple[str, Parsed]] = {}
+        self._running: dict[str, tuple[str, asyncio.Future[Parsed]]] = {}
+
+    async def prepare(self, workspace: Workspace, uri: str) -> None:
+        """Parse a long text in a thread, so that other requests and edits have their turn."""
+        text = workspace.get_text_document(uri).source
+        known = self._known.get(uri)
+        if len(text) < LONG or (known is not None and known[0] is text):
+            return
+        running = self._running.get(uri)
+        if running is None or running[0] is not text:
+            running = (text, asyncio.ensure_future(asyncio.to_thread(self._parse, text)))
+            self._running[uri] = running
+        parsed = await asyncio.shield(running[1])
+        if self._running.get(uri) is running:
+            del self._running[uri]
+            self._keep(workspace, uri, text, parsed)
 
     def get(self, workspace: Workspace, uri: str) -> Parsed:
         """The parsed form of a document as it is now."""
@@ -23,9 +43,12 @@ class Cache(Generic[Parsed]):
         if known is not None and known[0] is text:
             return known[1]
         parsed = self._parse(text)
+        self._keep(workspace, uri, text, parsed)
+        return parsed
+
+    def _keep(self, workspace: Workspace, uri: str, text: str, parsed: Parsed) -> None:
         if uri in workspace.text_documents:
             self._known[uri] = (text, parsed)
-        return parsed
 
     def forget(self, uri: str) -> None:
         self._known.pop(uri, None)

@@ -1,6 +1,6 @@
 """What the server needs to know of a language that it serves."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,4 +21,7 @@ class Language:
     suffix: str
     handlers: Mapping[str, Handler]
     check: Callable[["Server", str], Iterator[types.Diagnostic | None]]
+    prepare: Callable[["Server", str], Awaitable[None]]
+    """Called before each handler: parses the document if that takes long."""
     forget: Callable[["Server", str], None]
+    """The document was closed."""

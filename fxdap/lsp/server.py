@@ -7,23 +7,34 @@ torch runs in another process.
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
+from pygls.uris import to_fs_path
 
 from fxdap import __version__
 from fxdap.lsp.documents import Cache
 from fxdap.lsp.language import Language
 from fxdap.lsp.listing.features import LISTING
+from fxdap.lsp.listing.line import Place
 from fxdap.lsp.listing.model import Listing
+from fxdap.lsp.listing.tokens import LEGEND
+from fxdap.lsp.source_files import SourceFiles
+from fxdap.lsp.torch_process import TorchProcess
 
 LANGUAGES: tuple[Language, ...] = (LISTING,)
 
 CHECK_DELAY = 0.15
 """Seconds without an edit before a document is checked."""
 
-OPTIONS: dict[str, Any] = {}
+OPTIONS: dict[str, Any] = {
+    types.TEXT_DOCUMENT_COMPLETION: types.CompletionOptions(trigger_characters=["%"]),
+    types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL: LEGEND,
+    types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE: LEGEND,
+    types.TEXT_DOCUMENT_CODE_ACTION: types.CodeActionOptions([types.CodeActionKind.QuickFix]),
+}
 """What is announced along with a method."""
 
 
@@ -34,9 +45,14 @@ class Server(LanguageServer):
         super().__init__("fxdap", __version__)
         self.languages = languages
         self.listings = Cache(Listing)
+        self.torch = TorchProcess()
+        self._sources = SourceFiles()
+        self._stored: dict[Path, tuple[float, Listing]] = {}
         self._checks: dict[str, asyncio.Task[None]] = {}
         for method in dict.fromkeys(name for each in languages for name in each.handlers):
             self.feature(method, OPTIONS.get(method))(self._dispatch(method))
+        self.options: Any = None
+        self.feature(types.INITIALIZE)(lambda params: self._initialize(params))
         # pygls marks what it registers, which only a plain function allows.
         self.feature(types.TEXT_DOCUMENT_DID_OPEN)(lambda params: self._edited(params))
         self.feature(types.TEXT_DOCUMENT_DID_CHANGE)(lambda params: self._edited(params))
@@ -50,6 +66,33 @@ class Server(LanguageServer):
                 return language
         return next((each for each in self.languages if uri.endswith(each.suffix)), None)
 
+    @property
+    def folders(self) -> list[str]:
+        """The workspace folders on disk."""
+        uris = [*self.workspace.folders] or [self.workspace.root_uri or ""]
+        return [path for uri in uris if (path := to_fs_path(uri))]
+
+    @property
+    def has_commands(self) -> bool:
+        """Whether the client runs the debugger's commands: `{"commands": true}` at initialize."""
+        return isinstance(self.options, dict) and bool(self.options.get("commands"))
+
+    async def find_source(self, place: Place, installed: bool = False) -> Path | None:
+        """The user's file that a listing names, None unless sure which one it is."""
+        code, folders = place.code, self.folders
+        return await asyncio.to_thread(
+            self._sources.find, place.file, place.line, code, folders, installed
+        )
+
+    def stored_listing(self, path: Path) -> Listing:
+        """A listing on disk; called in a thread."""
+        changed = path.stat().st_mtime
+        known = self._stored.get(path)
+        if known is None or known[0] != changed:
+            text = path.read_text(encoding="utf-8", errors="replace")
+            known = self._stored[path] = (changed, Listing(text))
+        return known[1]
+
     def _dispatch(self, method: str) -> Callable[[Any], Awaitable[Any]]:
         async def handle(params: Any) -> Any:
             # A turn of the loop: lets `$/cancelRequest` in before the work begins.
@@ -59,7 +102,10 @@ class Server(LanguageServer):
                 return await self._ask_all(method, params)
             language = self.language_of(uri)
             handler = language.handlers.get(method) if language is not None else None
-            return None if handler is None else await _result(handler(self, params))
+            if language is None or handler is None:
+                return None
+            await language.prepare(self, uri)
+            return await _result(handler(self, params))
 
         return handle
 
@@ -70,6 +116,10 @@ class Server(LanguageServer):
             if handler is not None:
                 found += await _result(handler(self, params)) or []
         return found
+
+    def _initialize(self, params: types.InitializeParams) -> None:
+        options = params.initialization_options
+        self.options = options if isinstance(options, dict) else vars(options) if options else {}
 
     def _edited(
         self, params: types.DidOpenTextDocumentParams | types.DidChangeTextDocumentParams
@@ -95,6 +145,7 @@ class Server(LanguageServer):
     async def _check(self, language: Language, uri: str) -> None:
         await asyncio.sleep(CHECK_DELAY)
         version = self.workspace.get_text_document(uri).version
+        await language.prepare(self, uri)
         found: list[types.Diagnostic] = []
         for each in language.check(self, uri):
             if each is None:

@@ -115,8 +115,8 @@ class Client:
         params_type: Any = types.METHOD_TO_TYPES[method][2]
         return self.request(method, params_type(types.TextDocumentIdentifier(uri), **more))
 
-    def request(self, method: str, params: Any) -> Any:
-        return self.answer(self.send(method, params), method)
+    def request(self, method: str, params: Any, raw: bool = False) -> Any:
+        return self.answer(self.send(method, params), method, raw)
 
     def send(self, method: str, params: Any) -> int:
         self._next_id += 1
@@ -133,15 +133,15 @@ class Client:
 
     # -- reading --------------------------------------------------------------------------------
 
-    def answer(self, number: int, method: str) -> Any:
-        """The answer to a request, as the specification's type of it."""
+    def answer(self, number: int, method: str, raw: bool = False) -> Any:
+        """The answer to a request, as the specification's type of it, or as it came."""
         while number not in self._answers:
             self._take()
         message = self._answers.pop(number)
         if "error" in message:
             raise LspError(message["error"]["message"])
         known = types.METHOD_TO_TYPES.get(method)
-        if known is None:
+        if raw or known is None:
             return message["result"]
         answer: Any = known[1]
         return _CONVERTER.structure(message, answer).result

@@ -43,6 +43,11 @@ class NodeLine:
     arguments: str
     uses: tuple[Use, ...]
 
+    @property
+    def default(self) -> str:
+        """What a placeholder is without an input, "" if that is not written."""
+        return self.arguments if self.op == "placeholder" else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Place:

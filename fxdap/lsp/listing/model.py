@@ -1,6 +1,7 @@
 """A listing as nodes that know their module, source line, producers and users."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -73,7 +74,7 @@ class Listing:
     """The text of one listing, read once. Lines and columns start at 0."""
 
     def __init__(self, text: str) -> None:
-        self.lines = _NEWLINE.split(text)
+        self.lines = _NEWLINE.split(text) if "\r" in text else text.split("\n")
         self.parsed: list[Line] = list(map(parse_line, self.lines))
         self.nodes: list[Node] = []
         self.sections: dict[str, Section] = {}
@@ -107,6 +108,10 @@ class Listing:
         else:
             names[node.text.name] = node
 
+    def line_at(self, line: int) -> Line:
+        """What a line says, None for one that does not exist."""
+        return self.parsed[line] if line < len(self.parsed) else None
+
     def at(self, line: int, column: int) -> tuple[Node, Use | None] | None:
         """The node that a position names, and the use if it is one; None beside all names."""
         owner = self.by_line.get(line)
@@ -131,15 +136,31 @@ class Listing:
         """The run whose header is on a line."""
         return self._runs_by_line.get(line)
 
+    def nodes_between(self, first: int, last: int) -> list[Node]:
+        """The nodes on lines from `first` up to, not including, `last`."""
+        start = bisect_left(self.nodes, first, key=_line_of)
+        return self.nodes[start : bisect_left(self.nodes, last, key=_line_of)]
+
     def below(self, module: Module) -> list[Node]:
-        """The nodes of a module and of the modules in it, in one call of it."""
-        prefix = f"{module.path}."
-        return [
-            node
-            for other in self.modules.values()
-            if other is module or (other.graph == module.graph and other.path.startswith(prefix))
-            for node in other.nodes
-        ]
+        """The nodes of one call of a module, and of the modules that it called."""
+        inner = self._inner.get(module, [])
+        return [node for each in (module, *inner) for node in each.nodes]
+
+    @cached_property
+    def _inner(self) -> dict[Module, list[Module]]:
+        """The modules that each module has around them, by where their headers stand."""
+        calls: dict[tuple[str, str], list[Module]] = {}
+        for module in self.modules.values():
+            calls.setdefault((module.graph, module.path), []).append(module)
+        found: dict[Module, list[Module]] = {}
+        for module in self.modules.values():
+            path = module.path
+            while "." in path:
+                path = path.rpartition(".")[0]
+                around = calls.get((module.graph, path))
+                if around is not None:
+                    found.setdefault(_running_at(around, module.header), []).append(module)
+        return found
 
     @cached_property
     def _runs_by_line(self) -> dict[int, Run]:
@@ -155,6 +176,16 @@ class Listing:
                 if not producer.users or producer.users[-1] is not node:
                     producer.users.append(node)
                     node.inputs.append(producer)
+
+
+def _running_at(calls: list[Module], line: int) -> Module:
+    """The last call that began above a line; the first one also counts if it begins below."""
+    begun = [call for call in calls if call.header <= line]
+    return begun[-1] if begun else calls[0]
+
+
+def _line_of(node: Node) -> int:
+    return node.line
 
 
 class _Reader:
