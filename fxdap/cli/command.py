@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fxdap.cli.options import RunOptions
 
-CAPTURES = ("auto", "symbolic_trace", "export")
+CAPTURES = ("auto", "symbolic_trace", "export", "dynamo", "aot")
 
 TARGET_HELP = """\
 TARGET is file.py:attr, pkg.mod:attr or model.pt2; attr is a module class or instance, a

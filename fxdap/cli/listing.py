@@ -22,17 +22,22 @@ def list_graph(
     except TargetError as error:
         print(f"fxdap: {error}", file=sys.stderr)
         return 2
-    listing = build_listing(loaded.module, title=loaded.name)
-    if output is not None:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_text(listing.text, encoding="utf-8")
-        written = output
-    else:
-        written = write_listing(listing, loaded.name, Path.cwd())
-        if not as_json:
-            sys.stdout.write(listing.text)
+    places: list[str] = []
+    nodes = 0
+    for name, graph in loaded.graphs.items():
+        listing = build_listing(graph, title=name)
+        nodes += len(listing.lines)
+        if output is not None:
+            written = output if not places else output.with_name(f"{name}{output.suffix}")
+            written.parent.mkdir(parents=True, exist_ok=True)
+            written.write_text(listing.text, encoding="utf-8")
+        else:
+            written = write_listing(listing, name, Path.cwd())
+            if not as_json:
+                sys.stdout.write(listing.text)
+        places.append(str(written))
     if as_json:
-        nodes = len(listing.lines)
-        print(json.dumps({"listing": str(written), "nodes": nodes, "how": loaded.how}))
-    print(f"fxdap: {len(listing.lines)} nodes in {written} ({loaded.how})", file=sys.stderr)
+        answer = {"listing": places[0], "nodes": nodes, "how": loaded.how}
+        print(json.dumps(answer | ({"more": places[1:]} if places[1:] else {})))
+    print(f"fxdap: {nodes} nodes in {', '.join(places)} ({loaded.how})", file=sys.stderr)
     return 0

@@ -14,6 +14,7 @@ from torch.fx import Graph
 from fxdap.engine.breakpoints import Breakpoints
 from fxdap.engine.exceptions import ExceptionFilters
 from fxdap.engine.frame import Frame
+from fxdap.engine.plan import Plan
 from fxdap.engine.program import Program
 from fxdap.engine.retention import Retention
 from fxdap.engine.stops import Stop
@@ -55,6 +56,7 @@ class Listener(Protocol):
     def programs_bound(self) -> None: ...
     def logged(self, text: str, frame: Frame) -> None: ...
     def noticed(self, text: str) -> None: ...
+    def told(self, text: str, file: str, line: int) -> None: ...
 
 
 class Debugger:
@@ -137,11 +139,26 @@ class Debugger:
     def _add_thread(self, native: int) -> DebugThread:
         self.forget_ended_threads()
         with self.lock:
-            thread = DebugThread(self, self._next_thread, threading.current_thread().name)
+            name = threading.current_thread().name.replace("Dummy-", "native thread ")
+            thread = DebugThread(self, self._next_thread, name)
             self._next_thread += 1
             self._threads[native] = thread
         self.listener.thread_started(thread)
         return thread
+
+    def take_step_of_other(self, thread: DebugThread) -> Plan | None:
+        """The step that left its graph on a thread which autograd's now works for, or the reverse.
+
+        A backward on another device runs on a native thread, while the one that called it waits.
+        """
+        with self.lock:
+            for other in self._threads.values():
+                plan = other.plan
+                waits = plan is not None and plan.frame is None and not other.frames
+                if waits and other is not thread and (thread.is_native or other.is_native):
+                    other.plan = None
+                    return plan
+        return None
 
     def forget_ended_threads(self) -> None:
         """Drop threads that are over, and tell the listener."""
@@ -152,19 +169,29 @@ class Debugger:
             self.listener.thread_ended(thread)
 
     def program_for(
-        self, module: torch.nn.Module, graph: Graph, version: object, name: str
+        self,
+        module: torch.nn.Module,
+        graph: Graph,
+        version: object,
+        name: str,
+        family: list[Program] | None = None,
     ) -> Program:
-        """The program of a graph; a new one when the graph changed.
+        """The program of a graph; a new one when the graph changed, which joins the family.
 
         `version` is an object that stays the same while the graph does, such as a GraphModule's
         compiled forward; None if there is none, then the graph itself is compared. A thread that
         meets a graph which another is still preparing waits, or it would run past breakpoints.
         """
         with self._preparing:
-            return self._find_or_add(module, graph, version, name)
+            return self._find_or_add(module, graph, version, name, family)
 
     def _find_or_add(
-        self, module: torch.nn.Module, graph: Graph, version: object, name: str
+        self,
+        module: torch.nn.Module,
+        graph: Graph,
+        version: object,
+        name: str,
+        family: list[Program] | None,
     ) -> Program:
         alone = Key(0, id(module), id(graph))
         for key in (alone._replace(root=self._calling_root()), alone):
@@ -176,7 +203,7 @@ class Debugger:
             if known[1].is_current():
                 self._programs[key] = (version or known[0], known[1])
                 return known[1]
-        return self._add_program(alone, module, graph, version, name)
+        return self._add_program(alone, module, graph, version, name, family)
 
     def _calling_root(self) -> int:
         """The program in whose listing a graph that begins now may be nested."""
@@ -190,9 +217,13 @@ class Debugger:
         graph: Graph,
         version: object,
         name: str,
+        family: list[Program] | None,
     ) -> Program:
         with self.lock:
             program = Program(module, graph, self._unique(name))
+            if family is not None:
+                program.family = family
+                family.append(program)
             self._programs[key] = (version, program)
             while len(self._programs) > PROGRAM_LIMIT:
                 self._programs.popitem(last=False)

@@ -85,7 +85,7 @@ class SourceLocation:
     reason: Reason = "breakpoint"
 
     def indices(self, program: Program) -> Sequence[int]:
-        line = self.bound_line([program])
+        line = self.bound_line([program, *program.family])
         return stops_by_line(program).get((real_path(self.file), line), ())
 
     def bound_line(self, programs: Sequence[Program]) -> int:

@@ -89,6 +89,8 @@ class Program:
         self.flags = bytearray(len(self.nodes) + 1)
         self.flags_version = 0
         self.listing_file: Path | None = None
+        self.family: Sequence[Program] = ()
+        """Programs that hold other parts of the same functions, itself included."""
         self.steps = tuple(Step(n.op, n.target, n.args, n.kwargs) for n in self.nodes)
         self.last_run: tuple[int, int] | None = None
         """Bytes of the inputs and of all values, of the last run that ended."""

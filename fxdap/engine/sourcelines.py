@@ -34,6 +34,9 @@ def _collect(nodes: Sequence[Node]) -> LineStops:
     previous: tuple[SourceFrame, ...] = ()
     around: tuple[ModuleScope, ...] = ()
     for index, node in enumerate(nodes):
+        if node.op == "placeholder":
+            # Compilers stamp inputs with the line that first reads them, or once computed them.
+            continue
         frames, scopes = user_frames(node), module_scopes(node)
         shared = _shared_depth(previous, frames)
         for depth, frame in enumerate(frames):

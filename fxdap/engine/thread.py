@@ -37,7 +37,10 @@ class DebugThread:
         self.id = ident
         self.name = name
         self.native_id = threading.get_ident()
-        self._python = weakref.ref(threading.current_thread())
+        python = threading.current_thread()
+        self._python = weakref.ref(python)
+        self.is_native = isinstance(python, threading._DummyThread)
+        """Whether it was not made by Python, as autograd's threads are not."""
         self.frames: list[Frame] = []
         self.stop: Stop | None = None
         self.stop_count = 0
@@ -85,6 +88,8 @@ class DebugThread:
         frame.refresh_flags()
         if self.debugger.take_entry():
             self.plan = next_graph()
+        if self.plan is None:
+            self.plan = self.debugger.take_step_of_other(self)
         if self.plan is not None:
             self.plan.entered(frame)
         if self.pause_requested or self.debugger.take_pause():

@@ -37,9 +37,7 @@ def capture(
         return Captured(_export(root, args, kwargs), "torch.export")
     if mode == "auto":
         return _auto(root, args, kwargs)
-    raise TargetError(
-        "capture", mode, "this capture is not available yet", "Use auto, export or symbolic_trace"
-    )
+    raise ValueError(mode)
 
 
 def _auto(root: Any, args: tuple[Any, ...] | None, kwargs: dict[str, Any]) -> Captured:

@@ -20,10 +20,14 @@ a Python function of ours would be traced itself.
 """
 
 
-def skip(function: Any) -> None:
-    """Let Dynamo skip a wrapper like the function of torch's that it wraps."""
+def skip(function: Any, *, below: bool = False) -> None:
+    """Let Dynamo skip a wrapper like the function of torch's that it wraps; with `below` also
+    everything that it calls.
+    """
     set_strategy = getattr(_eval_frame, "set_code_exec_strategy", None)
     if set_strategy is not None:
         action = _eval_frame._FrameAction
-        strategy = _eval_frame._FrameExecStrategy(action.SKIP, action.DEFAULT)
+        strategy = _eval_frame._FrameExecStrategy(
+            action.SKIP, action.SKIP if below else action.DEFAULT
+        )
         set_strategy(function.__code__, strategy)

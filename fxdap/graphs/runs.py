@@ -17,6 +17,9 @@ from torch.fx.proxy import TracerBase
 from fxdap.engine.debugger import Debugger, forward_of
 from fxdap.engine.program import Program
 from fxdap.graphs.calls import has_hooks, has_own_call, is_stale, runs_its_graph
+from fxdap.graphs.compile.active import ACTIVE
+from fxdap.graphs.compile.graph import known_graphs
+from fxdap.graphs.compile.substitute import substitute_compile
 from fxdap.graphs.dynamo import dynamo_callback
 from fxdap.graphs.inputs import Binder
 from fxdap.graphs.interpreters import InterpreterRuns
@@ -69,9 +72,17 @@ class GraphRuns:
 
         self._patches.set(_WrappedCall, "__call__", call)
         self._interpreters.install()
+        ACTIVE.begin(self._debugger)
+        for graph in known_graphs():
+            graph.program(self._debugger)
+
+    def substitute_compile(self, mode: str) -> None:
+        """Debug what the user's code gives to torch.compile, in the graphs that `mode` names."""
+        substitute_compile(self._patches, mode, self._debugger.listener.told)
 
     def uninstall(self) -> None:
         """Put torch's and the user's own functions back."""
+        ACTIVE.end(self._debugger)
         self._patches.undo()
         self._binders.clear()
         self._sites.clear()

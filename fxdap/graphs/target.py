@@ -12,6 +12,7 @@ from torch.export import ExportedProgram
 from torch.fx import GraphModule
 
 from fxdap.graphs.capture import capture, first_line, program_module
+from fxdap.graphs.compile.capture import Compiled, capture_compiled
 from fxdap.graphs.errors import TargetError
 from fxdap.graphs.resolve import is_factory, load_attribute
 
@@ -27,6 +28,22 @@ class Target:
     how: str
     inputs: Inputs | None
     spec: str
+    compiled: Compiled | None = None
+    """What torch.compile made, if that is how it was captured."""
+
+    @property
+    def graphs(self) -> dict[str, GraphModule]:
+        """The graphs that run, by name; more than one if there is a backward."""
+        if self.compiled is None:
+            return {self.name: self.module}
+        return {graph.title: graph.module for graph in self.compiled.graphs}
+
+    def run(self) -> Any:
+        """Call it with its inputs. TargetError says what to add when there are none."""
+        if self.compiled is not None:
+            return self.compiled.start()
+        args, kwargs = self.require_inputs()
+        return self.module(*args, **kwargs)
 
     def require_inputs(self) -> Inputs:
         """Return the inputs; TargetError says what to add when there are none."""
@@ -46,7 +63,7 @@ class Target:
 def load_target(spec: str, inputs: str | None = None, capture: str = "auto") -> Target:
     """Load what `graph` names and capture it. TargetError explains what is wrong with a key."""
     if spec.endswith(".pt2"):
-        return _load_exported(spec, inputs)
+        return _load_exported(spec, inputs, capture)
     value, module = load_attribute(spec, "graph")
     value, made_inputs = _construct(value, spec)
     known = _inputs_of(inputs, made_inputs, module)
@@ -54,6 +71,8 @@ def load_target(spec: str, inputs: str | None = None, capture: str = "auto") -> 
 
 
 def _target(value: Any, name: str, inputs: Inputs | None, mode: str, spec: str) -> Target:
+    if mode in ("dynamo", "aot"):
+        return _compiled_target(value, name, inputs, mode, spec)
     if isinstance(value, ExportedProgram):
         inputs = inputs if inputs is not None else _sample_inputs(value)
         return Target(program_module(value), name, "ExportedProgram", inputs, spec)
@@ -71,7 +90,19 @@ def _target(value: Any, name: str, inputs: Inputs | None, mode: str, spec: str) 
     return Target(captured.module, name, captured.how, inputs, spec)
 
 
-def _load_exported(spec: str, inputs: str | None) -> Target:
+def _compiled_target(value: Any, name: str, inputs: Inputs | None, mode: str, spec: str) -> Target:
+    if isinstance(value, ExportedProgram):
+        inputs = inputs if inputs is not None else _sample_inputs(value)
+        value = program_module(value)
+    args, kwargs = inputs if inputs is not None else (None, {})
+    compiled = capture_compiled(value, args, kwargs, mode)
+    for graph in compiled.graphs:
+        graph.title = f"{name}{graph.title}"
+    given = (compiled.inputs, dict[str, Any]())
+    return Target(compiled.graphs[0].module, name, compiled.how, given, spec, compiled)
+
+
+def _load_exported(spec: str, inputs: str | None, mode: str) -> Target:
     path = Path(spec)
     if not path.is_file():
         raise TargetError("graph", spec, "no such file", f"Relative paths start at {os.getcwd()}")
@@ -85,7 +116,7 @@ def _load_exported(spec: str, inputs: str | None) -> Target:
             "Save it with torch.export.save of a compatible torch version",
         ) from error
     given = _inputs_of(inputs, None, None)
-    return _target(program, path.stem, given, "export", spec)
+    return _target(program, path.stem, given, mode, spec)
 
 
 def _construct(value: Any, spec: str) -> tuple[Any, Inputs | None]:

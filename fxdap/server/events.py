@@ -108,6 +108,14 @@ class Events:
         """Something about the user's program that they should know."""
         self.say(text, "important")
 
+    def told(self, text: str, file: str, line: int) -> None:
+        """Something about a line of the user's source."""
+        source = Source(name=Path(file).name, path=file)
+        self._connection.send_event(
+            "output",
+            OutputEventBody(category="console", output=text + "\n", source=source, line=line),
+        )
+
     def say(
         self, text: str, category: Literal["console", "important", "stderr"] = "console"
     ) -> None:

@@ -16,7 +16,7 @@ from fxdap.engine.thread import DebugThread
 from fxdap.server.events import listing_source
 from fxdap.view.node_text import target_name
 from fxdap.view.scope import ModuleScope
-from fxdap.view.source import SourceFrame, user_frames
+from fxdap.view.source import SourceFrame, plain_function, user_frames
 from fxdap.wire.messages import Source
 
 _HIDDEN = tuple(
@@ -111,9 +111,7 @@ def _user_python(frame: FrameType | None) -> Iterator[FrameType]:
 def _python_entry(frame: FrameType) -> StackEntry:
     file = frame.f_code.co_filename
     return StackEntry(
-        name=f"{frame.f_code.co_qualname}"
-        if hasattr(frame.f_code, "co_qualname")
-        else frame.f_code.co_name,
+        name=plain_function(getattr(frame.f_code, "co_qualname", frame.f_code.co_name)),
         source=Source(name=Path(file).name, path=os.path.abspath(file)),
         line=frame.f_lineno or 0,
         hint="subtle",

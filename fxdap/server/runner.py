@@ -62,12 +62,6 @@ class Runner:
             return None
         for warning in warnings:
             session.events.say(warning)
-        if configuration.compile != "off":
-            session.events.say(
-                f"'compile' is {configuration.compile!r}: the graphs of torch.compile cannot be "
-                f"debugged yet, so it is left alone",
-                "important",
-            )
         return configuration, target
 
     def _refuse(self, request: Request, reason: str) -> None:
@@ -81,7 +75,8 @@ class Runner:
             target = load_target(configuration.graph, configuration.inputs, configuration.capture)
         target.require_inputs()
         self._session.events.say(
-            f"{target.name}: {len(target.module.graph.nodes)} nodes, captured by {target.how}"
+            f"{target.name}: {sum(len(graph.graph.nodes) for graph in target.graphs.values())} "
+            f"nodes, captured by {target.how}"
         )
         return target
 
@@ -98,8 +93,10 @@ class Runner:
         if not configuration.no_debug:
             session.runs.install()
             session.runs.watch_tracing()
-            if target is not None:
-                session.runs.program(target.module, target.name)
+            if configuration.compile != "off":
+                session.runs.substitute_compile(configuration.compile)
+            for name, graph in target.graphs.items() if target is not None else ():
+                session.runs.program(graph, name)
         session.ready = True
         session.connection.send_event("initialized")
         session.configured.wait(CONFIGURATION_DEADLINE)
@@ -109,8 +106,7 @@ class Runner:
 
     def _start(self, configuration: LaunchConfiguration, target: Target | None) -> None:
         if target is not None:
-            args, kwargs = target.require_inputs()
-            result = target.module(*args, **kwargs)
+            result = target.run()
             self._session.events.say(f"{target.name} returned {summarize(result)}")
             return
         if configuration.program is not None:

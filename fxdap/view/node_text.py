@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch.fx import Node
 
+from fxdap.view.input_names import input_name
 from fxdap.view.target_text import callable_name, class_name, target_name, target_names
 from fxdap.view.type_text import tensor_type, type_text
 
@@ -48,7 +49,8 @@ def _arguments(node: Node) -> str:
 def _placeholder(node: Node) -> str:
     if node.args:
         return f"placeholder({node.target}={format_argument(node.args[0])})"
-    return "placeholder" if node.target == node.name else f"placeholder({node.target})"
+    name = input_name(node) or node.target
+    return "placeholder" if name == node.name else f"placeholder({name})"
 
 
 def format_argument(value: Any, depth: int = 0) -> str:

@@ -14,6 +14,8 @@ from torch.fx import Node
 
 _FRAME = re.compile(r'^\s*File "([^"]+)", line (\d+), in (.+)$')
 _CARETS = re.compile(r"[\s~^]+")
+_RESUMED = re.compile(r"torch_dynamo_resume_in_(.+)_at_\d+")
+"""What Dynamo calls the rest of a function after a graph break."""
 _NOT_USER_CODE = tuple(
     os.path.join(folder, "") for folder in (*torch.__path__, str(Path(__file__).parents[1]))
 )
@@ -61,6 +63,11 @@ def user_frames(node: Node) -> tuple[SourceFrame, ...]:
     return _parse(trace) if isinstance(trace, str) else ()
 
 
+def plain_function(name: str) -> str:
+    """A function's own name, also for the rest of it that runs after a graph break."""
+    return _RESUMED.sub(r"\1", name)
+
+
 def user_line(node: Node) -> SourceFrame | None:
     """The innermost user frame: the line that the user would say made this node."""
     frames = user_frames(node)
@@ -78,8 +85,9 @@ def _frames(lines: list[str]) -> Iterator[SourceFrame]:
     for line in [*lines, ""]:
         found = _FRAME.match(line)
         text = line.strip()
-        if head is not None and (found or not text):
-            yield SourceFrame(head[1], int(head[2]), head[3], " ".join(code))
+        # AOT autograd adds a sentence of its own, which is not indented.
+        if head is not None and (found or not line[:1].isspace()):
+            yield SourceFrame(head[1], int(head[2]), plain_function(head[3]), " ".join(code))
             head, code = None, []
         if found:
             head = found

@@ -11,9 +11,11 @@ import pytest
 
 from fxdap.wire.client import DapClient
 from tests.dialogue.dialogue import Dialogue
+from tests.dialogue.listening import Listening
 
 Connect = Callable[[], Dialogue]
 Script = Callable[[str], str]
+Listen = Callable[[str], Listening]
 
 
 @pytest.fixture(params=["stdio", "tcp"])
@@ -73,3 +75,16 @@ def dialogue(
             dialogue.close()
         finally:
             process.kill()
+
+
+@pytest.fixture
+def listen(tmp_path: Path, environment: dict[str, str]) -> Iterator[Listen]:
+    opened: list[Listening] = []
+
+    def start(code: str) -> Listening:
+        opened.append(Listening(tmp_path, environment, code))
+        return opened[-1]
+
+    yield start
+    for listening in opened:
+        listening.close()

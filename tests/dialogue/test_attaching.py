@@ -1,15 +1,7 @@
 """Attaching to a process that called `fxdap.listen`, through the adapter and directly."""
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
-
-import pytest
-
-from tests.dialogue.conftest import Connect
+from tests.dialogue.conftest import Connect, Listen
 from tests.dialogue.dialogue import PATIENCE
-from tests.dialogue.listening import Listening
-
-Listen = Callable[[str], Listening]
 
 GUEST = """
 import torch, torch.fx, fxdap
@@ -40,19 +32,6 @@ while True:
     graph(torch.ones(2))
 """
 """Runs three graphs for the first client; when told to, runs them for ever."""
-
-
-@pytest.fixture
-def listen(tmp_path: Path, environment: dict[str, str]) -> Iterator[Listen]:
-    opened: list[Listening] = []
-
-    def start(code: str) -> Listening:
-        opened.append(Listening(tmp_path, environment, code))
-        return opened[-1]
-
-    yield start
-    for listening in opened:
-        listening.close()
 
 
 def test_a_process_outlives_one_client_and_is_ended_by_another(

@@ -57,6 +57,7 @@ class Driver:
         self.stops: list[Seen] = []
         self.logs: list[str] = []
         self.notices: list[str] = []
+        self.news: list[tuple[str, str, int]] = []
         self.started: list[DebugThread] = []
         self.forever: str | None = None
         self.added: list[Program] = []
@@ -156,6 +157,9 @@ class Driver:
 
     def logged(self, text: str, frame: Frame) -> None:
         self.logs.append(text)
+
+    def told(self, text: str, file: str, line: int) -> None:
+        self.news.append((text, file, line))
 
     def noticed(self, text: str) -> None:
         self.notices.append(text)

@@ -42,7 +42,8 @@ def record_run(target: Target, at: str, starts: Sequence[str]) -> Recording:
     chosen = slice_of(target.module.graph, at, starts)
     args, kwargs = target.require_inputs()
     runner = Interpreter(target.module, garbage_collect_values=False)
-    runner.args_iter = iter(Binder(target.module).placeholders(args, kwargs))
+    flat = args if target.compiled is not None else Binder(target.module).placeholders(args, kwargs)
+    runner.args_iter = iter(flat)
     taker = _Taker(chosen, target.module)
     for node in target.module.graph.nodes:
         if node in chosen.nodes:

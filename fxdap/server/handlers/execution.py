@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from torch.fx import Interpreter
 
 from fxdap.engine.frame import Frame
 from fxdap.engine.plan import Plan, step_in, step_out, step_over
+from fxdap.graphs.compile.frames import is_compiling
 from fxdap.server.registry import When, serves
 from fxdap.wire.errors import RequestError
 from fxdap.wire.messages import (
@@ -83,14 +85,23 @@ def pause(session: Session, arguments: PauseArguments) -> None:
         if arguments.thread_id != MAIN_THREAD.id:
             raise RequestError(f"there is no thread {arguments.thread_id}")
         session.debugger.expect_pause()
-        session.after_response(lambda: session.events.say(_WAITING))
+        _say_what_it_waits_for(session, threading.main_thread().ident or 0)
         return
     if not thread.is_stopped:
         if not thread.frames:
-            session.after_response(lambda: session.events.say(_WAITING))
+            _say_what_it_waits_for(session, thread.native_id)
         thread.pause()
 
 
+def _say_what_it_waits_for(session: Session, native_id: int) -> None:
+    text = _COMPILING if is_compiling(native_id) else _WAITING
+    session.after_response(lambda: session.events.say(text))
+
+
+_COMPILING = (
+    "torch.compile is at work and holds a lock of the whole process, so it is not stopped: the "
+    "program pauses before the next graph's first node."
+)
 _WAITING = "No graph is running now: the program pauses before the next graph's first node."
 MAIN_THREAD = Thread(id=1, name="MainThread")
 

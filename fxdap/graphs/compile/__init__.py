@@ -1,0 +1,1 @@
+"""Graphs that torch.compile makes: debugged while a client is attached, run as they are else."""
