@@ -9,7 +9,7 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks import hooks, latency, startup, throughput
+from benchmarks import compiled, hooks, latency, startup, throughput
 from benchmarks.table import Row, format_table, to_json
 
 Measurement = Callable[[], Iterable[Row]]
@@ -29,6 +29,7 @@ MEASUREMENTS: dict[tuple[str, ...], Measurement] = {
     ("ready_20k", "listing_20k"): startup.large_graphs,
     ("attach_idle",): startup.idle,
     ("interp_hooks",): hooks.interpreters,
+    ("aot_step",): compiled.aot_step,
 }
 """What is measured together, by the names of the rows it gives."""
 

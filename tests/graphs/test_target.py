@@ -351,11 +351,6 @@ def test_export_without_inputs_says_what_to_add(place):
         load_target("lacks.py:Net", capture="export")
 
 
-def test_a_capture_that_does_not_exist_is_named():
-    with pytest.raises(TargetError, match="'dynamo': this capture is not available yet"):
-        capture(nn.ReLU(), None, {}, "dynamo")
-
-
 def test_symbolic_trace_records_the_users_lines(place):
     file = place("lines.py")
     module = load_target("lines.py:Net", capture="symbolic_trace").module

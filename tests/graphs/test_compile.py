@@ -1,0 +1,236 @@
+"""Graphs of torch.compile in one process: names, steps, threads, and how torch is left."""
+
+import _thread
+import threading
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from fxdap.engine.thread import Abandoned
+from fxdap.graphs.compile import backends
+from fxdap.graphs.compile.frames import Titles
+from fxdap.graphs.errors import TargetError
+from fxdap.graphs.target import load_target
+from fxdap.view.listing import build_listing
+from tests.engine.driver import Driver, place_of
+
+
+class Scale(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.tensor([2.0, 3.0]))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.relu(x * self.weight).sum()
+
+
+LINE = Scale.forward.__code__.co_firstlineno + 1
+
+
+@pytest.fixture(scope="module")
+def scale():
+    """A model and its compiled form, made while no debugger is attached."""
+    model = Scale()
+    compiled = torch.compile(model, backend="fxdap_aot")
+    compiled(torch.ones(2)).backward()
+    return model, compiled
+
+
+@pytest.fixture
+def step(scale):
+    """One training step; the gradient."""
+    model, compiled = scale
+
+    def run() -> torch.Tensor:
+        model.zero_grad()
+        compiled(torch.tensor([1.0, -1.0])).backward()
+        return model.weight.grad
+
+    return run
+
+
+def test_graphs_that_were_compiled_before_are_debugged_forward_and_backward(step):
+    driver = Driver(entry=True, script="over over over over over over")
+    with driver:
+        known = {program.name: program for program in driver.debugger.programs()}
+        assert step().tolist() == [1.0, 0.0]
+    assert {"Scale.forward", "Scale.backward"} <= set(known)
+    names = [node.name for node in known["Scale.forward"].nodes]
+    assert driver.places == [f"%{name}" for name in [*names, "primals_2"]][:7], names
+    assert driver.reasons == ["entry"] + ["step"] * 6
+
+
+def test_a_step_off_the_end_of_the_forward_lands_in_the_backward(step):
+    driver = Driver(script="over")
+    driver.break_on("graph:Scale.forward op:output")
+    with driver:
+        step()
+    assert [stop.stack[-1] for stop in driver.stops] == [
+        "Scale.forward%output",
+        "Scale.backward%primals_2",
+    ]
+
+
+def test_a_line_stops_in_every_graph_that_has_nodes_of_it_and_counts_hits_over_steps(step):
+    driver = Driver()
+    driver.break_at(__file__, LINE)
+    with driver:
+        step()
+    assert len(driver.places) == 2
+    counted = Driver()
+    counted.break_on("graph:Scale.backward target:aten.threshold_backward", hit="== 3")
+    with counted:
+        for _ in range(5):
+            step()
+    assert counted.places == ["%threshold_backward"]
+
+
+def test_inputs_bear_the_users_names(step):
+    with Driver() as driver:
+        programs = {program.name: program for program in driver.debugger.programs()}
+    forward = programs["Scale.forward"].listing.text
+    assert "%primals_2: f32[2] = placeholder(x)" in forward
+    assert "%primals_1: f32[2] = placeholder(weight)" in forward
+    assert "= placeholder(gradient of output 0)" in programs["Scale.backward"].listing.text
+
+
+def test_a_value_changed_in_the_forward_changes_the_gradient(step):
+    def edit(_: Driver, thread: Any, stop: Any) -> None:
+        frame = thread.frames[-1]
+        frame.set_value(frame.program.by_name["primals_2"], torch.tensor([5.0, 5.0]))
+
+    driver = Driver(at_stop=edit)
+    driver.break_on("graph:Scale.forward target:aten.mul")
+    with driver:
+        assert step().tolist() == [5.0, 5.0]
+    assert step().tolist() == [1.0, 0.0]
+
+
+def test_a_run_abandoned_in_the_backward_unwinds_the_users_call(step):
+    def leave(_: Driver, thread: Any, stop: Any) -> None:
+        thread.abandon()
+
+    driver = Driver(at_stop=leave)
+    driver.break_on("graph:Scale.backward target:aten.threshold_backward")
+    with driver, pytest.raises(Abandoned):
+        step()
+    assert step().tolist() == [1.0, 0.0]
+
+
+def test_a_step_follows_the_work_to_a_thread_that_python_did_not_make_and_back(step):
+    """As autograd's do for other devices."""
+    stops: list[tuple[bool, str]] = []
+
+    def note(_: Driver, thread: Any, stop: Any) -> None:
+        stops.append((thread.is_native, place_of(thread.frames[-1])))
+
+    driver = Driver(script="over go over", at_stop=note)
+    driver.break_on("graph:Scale.backward op:output")
+    with driver:
+        step()
+        done = threading.Event()
+
+        def work() -> None:
+            step()
+            done.set()
+
+        _thread.start_new_thread(work, ())
+        assert done.wait(30)
+        driver.clear()
+        step()
+    assert stops == [
+        (False, "%output"),
+        (True, "%primals_1"),
+        (True, "%output"),
+        (False, "%primals_1"),
+    ]
+
+
+def test_titles_count_the_graphs_of_one_function():
+    titles = Titles()
+    made = [titles.next(name) for name in ("Net.forward", "step", "Net.forward", "Net.forward")]
+    assert made == ["Net", "step", "Net-2", "Net-3"]
+
+
+def test_the_launch_key_gives_every_torch_compile_our_graphs_and_is_undone():
+    before = torch.compile
+    driver = Driver()
+    driver.break_on("graph:double* target:operator.mul")
+
+    def double(x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+    with driver:
+        driver.runs.substitute_compile("dynamo")
+        assert torch.compile is not before
+        decorated = torch.compile(backend="eager", mode="reduce-overhead")(double)
+        assert decorated(torch.ones(2)).tolist() == [2.0, 2.0]
+        assert driver.places == ["%mul"]
+    assert torch.compile is before
+    assert driver.news[0][0].endswith("is debugged in Dynamo's graphs, not run by eager")
+    assert decorated(torch.ones(2)).tolist() == [2.0, 2.0]
+    assert decorated(torch.ones(3, 3)).shape == (3, 3)
+
+
+def test_backends_work_without_a_debugger_and_ignore_what_others_heed():
+    compiled = torch.compile(torch.sin, backend=backends.dynamo)
+    assert torch.equal(compiled(torch.ones(2)), torch.sin(torch.ones(2)))
+    tuned = torch.compile(torch.cos, backend="fxdap", mode="max-autotune")
+    assert torch.equal(tuned(torch.ones(2)), torch.cos(torch.ones(2)))
+
+
+MODELS = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.fc = nn.Linear(2, 2)
+
+    def forward(self, x, *, scale=1.0):
+        return {"y": torch.relu(self.fc(x)) * scale}
+
+class Broken(nn.Module):
+    def forward(self, x):
+        y = x + 1
+        print(y.shape)
+        return y * 2
+
+example_inputs = ((torch.ones(3, 2),), {"scale": 2.0})
+broken_inputs = (torch.ones(3, 2),)
+"""
+
+
+@pytest.fixture
+def models(tmp_path, monkeypatch):
+    (tmp_path / "compiled_models.py").write_text(MODELS)
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_graph_is_captured_by_dynamo_or_with_its_backward_by_aot(models):
+    dynamo = load_target("compiled_models.py:Net", capture="dynamo")
+    assert list(dynamo.graphs) == ["compiled_models.Net"]
+    text = build_listing(dynamo.module).text
+    assert "placeholder(fc.weight)" in text
+    assert "torch.nn.functional.linear" in text
+    aot = load_target("compiled_models.py:Net", capture="aot")
+    assert list(aot.graphs) == ["compiled_models.Net.forward", "compiled_models.Net.backward"]
+    assert torch.equal(dynamo.run(), aot.run())
+    driver = Driver()
+    driver.break_on("target:aten.threshold_backward")
+    with driver:
+        aot.run()
+    assert driver.places == ["%threshold_backward"]
+
+
+def test_a_model_that_is_no_single_graph_is_refused_with_the_reason(models):
+    with pytest.raises(TargetError) as refused:
+        load_target(
+            "compiled_models.py:Broken", "compiled_models.py:broken_inputs", capture="dynamo"
+        )
+    assert "the model is no single graph: Failed to trace builtin operator" in str(refused.value)
+    assert "Debug a script that runs it, with `compile`: 'dynamo'" in str(refused.value)
