@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from zlib import crc32
 
 from fxdap.engine.conditions import HitCondition, LogMessage
-from fxdap.engine.frame import BREAKPOINT, Frame
+from fxdap.engine.frame import BREAKPOINT, WATCH, Frame
 from fxdap.engine.names import evaluate, reads_own_value
 from fxdap.engine.program import Program
 from fxdap.engine.stops import Reason
@@ -119,6 +119,8 @@ class Breakpoints:
                 flags[index] |= BREAKPOINT
             for index in bindings.after:
                 flags[index + 1] |= BREAKPOINT
+            for index in self._debugger.watches.places(program):
+                flags[index] |= WATCH
             program.flags[:] = flags
             program.flags_version += 1
             for frame in self._debugger.frames_of(program):

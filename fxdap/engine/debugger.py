@@ -19,6 +19,7 @@ from fxdap.engine.program import Program
 from fxdap.engine.retention import Retention
 from fxdap.engine.stops import Stop
 from fxdap.engine.thread import DebugThread, run_in
+from fxdap.engine.watches.watches import Watches
 from fxdap.view.nested import nested_graphs
 
 PROGRAM_LIMIT = 256
@@ -70,6 +71,7 @@ class Debugger:
         self.options = options or Options()
         self.breakpoints = Breakpoints(self)
         self.exceptions = ExceptionFilters()
+        self.watches = Watches(self)
         self.retention = Retention()
         self.lock = threading.RLock()
         self._preparing = threading.RLock()
@@ -252,6 +254,13 @@ class Debugger:
         result = run_in(thread, frame, frame.run)
         frame.end()
         return result
+
+    def filter_exceptions(self, filters: ExceptionFilters) -> None:
+        """Stop at these from now on, in graphs that are running too."""
+        self.exceptions = filters
+        self.watches.changed()
+        for program in self.programs():
+            self.breakpoints.bind(program)
 
     def end(self) -> None:
         """Let go of every program and thread; stopped threads go on without a debugger."""

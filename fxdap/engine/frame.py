@@ -20,13 +20,14 @@ from fxdap.engine.stops import Phase
 if TYPE_CHECKING:
     from fxdap.engine.retention import Retention
     from fxdap.engine.thread import DebugThread
+    from fxdap.engine.watches.watcher import Watcher
 
-BREAKPOINT, STEP, PAUSE = 1, 2, 4
+BREAKPOINT, STEP, PAUSE, WATCH = 1, 2, 4, 8
 """Bits of a frame's flags: something of this kind waits before that node."""
 
 _PAUSE_ALL = bytes(flags | PAUSE for flags in range(256))
 _PAUSE_NONE = bytes(flags & ~PAUSE for flags in range(256))
-_NO_BREAKPOINT = bytes(flags & ~BREAKPOINT for flags in range(256))
+_NO_BREAKPOINT = bytes(flags & ~(BREAKPOINT | WATCH) for flags in range(256))
 
 
 class ValueUnavailableError(LookupError):
@@ -54,6 +55,8 @@ class Frame:
         self.phase: Phase = "before"
         self.interpreter: torch.fx.Interpreter | None = None
         self.kept_bytes = 0
+        self.watcher: Watcher | None = None
+        self._watched_since = -1
         self._code: CodeType | None = None
         self._sprint = range(0)
 
@@ -161,6 +164,7 @@ class Frame:
         self.program.give_back(self._store, kept=keep)
         self._store = Store([], bytearray())
         self.registers = self._store.registers
+        self.watcher = None
 
     def locate(self) -> None:
         """Find out which node is running, from inside of what it calls.
@@ -185,6 +189,9 @@ class Frame:
     def _run_from(self, start: int, keep: bool, retention: Retention | None) -> int:
         """Run a stretch of nodes, by the fastest way that misses no stop; return its end."""
         program = self.program
+        watcher = self.watched(start)
+        if watcher is not None:
+            return self._run_watched(watcher, start, keep, retention)
         sprint = program.sprint(start)
         stop = sprint.stop
         fits = retention is None or retention.has_room(self, start, stop)
@@ -200,6 +207,50 @@ class Frame:
         if retention is not None:
             retention.account(self, start, stop)
         return stop
+
+    def watched(self, start: int) -> Watcher | None:
+        """Who looks at the values from node `start` on; what is watched may have changed."""
+        watches = self.thread.debugger.watches
+        if self._watched_since != watches.version:
+            self._watched_since = watches.version
+            self.watcher = watches.watcher(self, start)
+        return self.watcher
+
+    def _run_watched(
+        self, watcher: Watcher, start: int, keep: bool, retention: Retention | None
+    ) -> int:
+        """As `_run_from`; values live until they were looked at, and may turn the run back."""
+        program = self.program
+        sprint = program.sprint(start)
+        if sprint and self.flags.count(0, start, sprint.stop) == len(sprint):
+            stop = sprint.stop
+            self._run_sprint(program.sprint_code(sprint, keep=True), sprint)
+        else:
+            stop = program.end_of_segment(start)
+            at_once = not keep and watcher.watch.holds_much(start)
+            segment = None if at_once else program.segment(start, keep=True)
+            if segment is None:
+                self._walk(start, stop, keep)
+            else:
+                self._run_segment(segment)
+        watcher = self.watched(stop)
+        if watcher is not None:
+            stop = watcher.check(self, stop, keep=keep)
+        if retention is not None:
+            retention.account(self, start, stop)
+        return stop
+
+    def _catch_up(self, index: int) -> None:
+        """Look at what ran before node `index`; turned back, run up to it again."""
+        watcher = self.watched(index)
+        if watcher is None:
+            return
+        keep = self.thread.debugger.options.keep_values
+        code, self._code = self._code, None  # the position is no longer that of generated code
+        at = watcher.check(self, index, keep=keep)
+        if at < index:
+            self._walk(at, index, keep)
+        self._code = code
 
     def _run_sprint(self, segment: Segment, span: range) -> None:
         """Run a segment that looks at no flags, and note how long that took."""
@@ -217,10 +268,17 @@ class Frame:
             failed = _frame_of(error.__traceback__, self._code)
             if failed is not None:
                 self._take_over(failed.tb_frame, failed.tb_lineno)
+                self._catch_up_before_error()
             self.thread.raised(self, error)
             raise
         finally:
             self._code = None
+
+    def _catch_up_before_error(self) -> None:
+        """Node `position` raised; what ran before it may explain why."""
+        failed = self.position
+        self._catch_up(failed)
+        self.position, self.phase = failed, "before"
 
     def _walk(self, start: int, stop: int, keep: bool) -> None:
         registers, flags, program = self.registers, self.flags, self.program
@@ -233,7 +291,10 @@ class Frame:
             except Exception as error:
                 self.thread.raised(self, error)
                 raise
-            if not keep:
+            watcher = self.watched(index)
+            if watcher is not None:
+                watcher.check(self, index + 1, keep=keep)
+            elif not keep:
                 self.release_dead(index)
 
     def release_dead(self, index: int) -> None:
@@ -242,7 +303,9 @@ class Frame:
             self.registers[dead] = RELEASED
 
     def _trap(self, index: int) -> None:
-        self.thread.arrive(self, index)
+        self._catch_up(index)
+        if self.flags[index] & ~WATCH:
+            self.thread.arrive(self, index)
 
 
 def _frame_of(traceback: TracebackType | None, code: CodeType) -> TracebackType | None:

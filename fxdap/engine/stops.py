@@ -16,5 +16,7 @@ class Stop:
 
     reason: Reason
     text: str = ""
+    title: str = ""
+    """What it is called where "Paused on ..." would say less."""
     breakpoint_ids: tuple[int, ...] = ()
     exception: BaseException | None = field(default=None, repr=False)

@@ -141,7 +141,7 @@ def _description(stop: Stop) -> str:
         "exception": "Paused on exception",
         "uncaught": "Paused on uncaught exception",
     }
-    return words[stop.reason]
+    return stop.title or words[stop.reason]
 
 
 def _flush() -> None:

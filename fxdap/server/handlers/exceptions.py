@@ -42,6 +42,31 @@ FILTERS = [
         default=False,
         description="Stop at the node whose exception nothing caught",
     ),
+    *(
+        ExceptionBreakpointsFilter(
+            filter=name,
+            label=label,
+            default=False,
+            supports_condition=True,
+            description=description,
+            condition_description="node selector, such as target:aten.div or module:layers.0",
+        )
+        for name, label, description in (
+            ("nan", "A value becomes NaN", "Stop after the first node that makes a NaN"),
+            ("inf", "A value becomes Inf", "Stop after the first node that makes an infinity"),
+            (
+                "meta",
+                "A value disagrees with its metadata",
+                "Stop after a node whose value has another shape, dtype, stride or device than "
+                "the graph recorded",
+            ),
+            (
+                "mutation",
+                "A node writes in place",
+                "Stop after a node that wrote into a value which another name still shows",
+            ),
+        )
+    ),
 ]
 
 
@@ -68,7 +93,7 @@ def set_exception_breakpoints(
         if selector is not None:
             conditions[each.filter_id] = selector
         answers.append(Breakpoint(verified=True))
-    session.debugger.exceptions = ExceptionFilters(frozenset(enabled), conditions)
+    session.debugger.filter_exceptions(ExceptionFilters(frozenset(enabled), conditions))
     return SetExceptionBreakpointsResponseBody(breakpoints=answers)
 
 

@@ -1,0 +1,1 @@
+"""Watches that stop: NaN, Inf, metadata that disagrees, in-place writes, data breakpoints."""

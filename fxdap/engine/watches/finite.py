@@ -1,0 +1,133 @@
+"""The filters `nan` and `inf`: the first node whose value has one while its inputs have none."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Sequence
+
+from fxdap.engine.frame import Frame
+from fxdap.engine.program import RELEASED, Program
+from fxdap.engine.watches.census import Census, count
+from fxdap.engine.watches.found import Finding
+from fxdap.engine.watches.scan import Constants, Scan, learn
+from fxdap.view.budget import Budget
+from fxdap.view.summary import summarize
+
+SHOWN_INPUTS = 4
+_NAMES = {"nan": "NaN", "inf": "Inf"}
+Spread = dict[int, set[str]]
+"""What was found in which nodes of a run: what their users have from them is no news."""
+
+
+class FiniteWatch:
+    """Looks for NaN, Inf or both in one program. `selected` narrows a kind to certain nodes."""
+
+    def __init__(self, program: Program, selected: dict[str, Container[int] | None]) -> None:
+        self._program = program
+        self._selected = selected
+        self._wanted = [self._kinds(index) for index in range(len(program))]
+        self._scans: dict[tuple[int, int], Scan] = {}
+        self.held: dict[int, int] = {}
+        """Bytes that the large values of a stretch take, by its start."""
+        self._met: set[tuple[int, int]] = set()
+        self._constants = Constants()
+
+    def _kinds(self, index: int) -> frozenset[str]:
+        if self._program.steps[index].op == "output":
+            return frozenset()
+        return frozenset(k for k, only in self._selected.items() if only is None or index in only)
+
+    def first(
+        self, frame: Frame, start: int, stop: int, written: Sequence[int], spread: Spread
+    ) -> list[Finding]:
+        """The findings at the earliest node of a stretch. Node `start` may have `written`."""
+        registers = frame.registers
+        written = [each for each in written if registers[each] is not registers[start]]
+        if written:
+            return self._look_at(frame, range(start, stop), written, start, spread)
+        scan = self._scans.get((start, stop))
+        if scan is not None and scan.is_clean(frame.registers, self._constants):
+            return self._look_at(frame, scan.exact, (), start, spread) if scan.exact else []
+        found = self._look_at(frame, range(start, stop), (), start, spread)
+        if not found:
+            self._meet(frame, start, stop, spread)
+        return found
+
+    def _meet(self, frame: Frame, start: int, stop: int, spread: Spread) -> None:
+        """Learn how to look at a stretch once it is seen to come back."""
+        if (start, stop) in self._met:
+            self._scans[start, stop] = self._learn(frame, start, stop, spread)
+        self._met.add((start, stop))
+
+    def _learn(self, frame: Frame, start: int, stop: int, spread: Spread) -> Scan:
+        wanted = [index for index in range(start, stop) if self._wanted[index]]
+        scan = learn(
+            frame.registers,
+            wanted,
+            [index for index in wanted if spread.get(index)],
+            self._scanned_sources,
+            lambda index: self._program.steps[index].op in ("placeholder", "get_attr"),
+        )
+        for index in scan.constants:
+            self._constants.note(index, frame.registers[index])
+        self.held[start] = sum(frame.registers[i].nbytes for i in scan.singles)
+        return scan
+
+    def _scanned_sources(self, index: int) -> list[int]:
+        return [i for i in self._sources(index) if self._wanted[i]]
+
+    def _sources(self, index: int) -> list[int]:
+        program = self._program
+        return [program.index[node] for node in program.nodes[index].all_input_nodes]
+
+    def _look_at(
+        self,
+        frame: Frame,
+        indices: Iterable[int],
+        written: Sequence[int],
+        writer: int,
+        spread: Spread,
+    ) -> list[Finding]:
+        for index in indices:
+            if self._wanted[index]:
+                found = self._look(frame, index, written if index == writer else (), spread)
+                if found:
+                    return found
+        return []
+
+    def _look(
+        self, frame: Frame, index: int, written: Sequence[int], spread: Spread
+    ) -> list[Finding]:
+        """One node: what is in its value, and in what it wrote to, and is not from an input."""
+        value = frame.registers[index]
+        if self._constants.holds(index, value):
+            return []
+        passed = set().union(*(spread.get(source, ()) for source in self._sources(index)))
+        places = {index: value} | {each: frame.registers[each] for each in written}
+        found: list[Finding] = []
+        for place, current in places.items():
+            census = count(current)
+            spread[place] = set(census.counts)
+            for kind in ("inf", "nan"):
+                if kind in census.counts and kind in self._wanted[index] - passed:
+                    found.append(self._finding(frame, index, place, kind, census))
+                    passed.add(kind)
+        return found
+
+    def _finding(self, frame: Frame, index: int, place: int, kind: str, census: Census) -> Finding:
+        nodes = self._program.nodes
+        name = f"%{nodes[index].name}"
+        if place != index:
+            name = f"%{nodes[place].name}, which {name} wrote to,"
+        text = f"{name} has {_NAMES[kind]} at {census.text(kind)}"
+        lines = [text, *inputs_text(frame, [i for i in self._sources(index) if i != place])]
+        return Finding(index, kind, "\n".join(lines))
+
+
+def inputs_text(frame: Frame, sources: Sequence[int]) -> list[str]:
+    """A line per input: its name, shape and range."""
+    nodes, registers = frame.program.nodes, frame.registers
+    budget = Budget()
+    shown = [s for s in sources if registers[s] is not RELEASED][:SHOWN_INPUTS]
+    lines = [f"  %{nodes[s].name}: {summarize(registers[s], budget)}" for s in shown]
+    rest = len(sources) - len(shown)
+    return [*lines, f"  and {rest} more"] if rest > 0 else lines

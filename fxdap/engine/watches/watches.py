@@ -1,0 +1,92 @@
+"""All watches of a session: which programs they look at, and how."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from fxdap.engine.frame import Frame
+from fxdap.engine.program import Program
+from fxdap.engine.watches.finite import FiniteWatch
+from fxdap.engine.watches.recorded import MetaWatch
+from fxdap.engine.watches.rerun import OneTimeNodes
+from fxdap.engine.watches.watcher import ProgramWatch, Watcher
+
+if TYPE_CHECKING:
+    from fxdap.engine.debugger import Debugger
+
+FILTERS = ("nan", "inf", "meta", "mutation")
+
+
+class Watches:
+    """What is watched. The server thread changes it, user threads take over at their next stretch.
+
+    `version` counts the changes; a frame that finds it changed asks for a new watcher.
+    """
+
+    def __init__(self, debugger: Debugger) -> None:
+        self._debugger = debugger
+        self._programs: weakref.WeakKeyDictionary[Program, ProgramWatch]
+        self._programs = weakref.WeakKeyDictionary()
+        self._lock = threading.RLock()
+        self.version = 0
+
+    def changed(self) -> None:
+        """The filters are others now."""
+        with self._lock:
+            self._programs.clear()
+            self.version += 1
+
+    @property
+    def active(self) -> bool:
+        """Whether anything is watched at all."""
+        return any(name in self._debugger.exceptions.enabled for name in FILTERS)
+
+    def watcher(self, frame: Frame, start: int) -> Watcher | None:
+        """What looks at the values of a run from node `start` on; None if nothing is watched."""
+        if not self.active:
+            return None
+        watch = self._watch(frame.program)
+        if not watch.one_time.are_current():
+            watch = self._renew(frame.program)
+        return Watcher(watch, start) if watch else None
+
+    def places(self, program: Program) -> Iterable[int]:
+        """The nodes before which everything that ran so far must be looked at."""
+        if not self.active:
+            return ()
+        watch = self._watch(program)
+        return watch.one_time.indices if watch else ()
+
+    def _watch(self, program: Program) -> ProgramWatch:
+        with self._lock:
+            found = self._programs.get(program)
+            if found is None:
+                found = self._programs[program] = self._make(program)
+            return found
+
+    def _renew(self, program: Program) -> ProgramWatch:
+        """Modules were switched to training or back, so other nodes may not run twice."""
+        with self._lock:
+            self._programs.pop(program, None)
+        self._debugger.breakpoints.bind(program)
+        return self._watch(program)
+
+    def _make(self, program: Program) -> ProgramWatch:
+        filters = self._debugger.exceptions
+        selected = {
+            name: None if name not in filters.conditions else frozenset(
+                filters.conditions[name].match(program).indices
+            )
+            for name in FILTERS
+            if name in filters.enabled
+        }
+        selected = {name: only for name, only in selected.items() if only is None or only}
+        floats = {name: only for name, only in selected.items() if name in ("nan", "inf")}
+        return ProgramWatch(
+            finite=FiniteWatch(program, floats) if floats else None,
+            meta=MetaWatch(program, selected["meta"]) if "meta" in selected else None,
+            one_time=OneTimeNodes(program),
+        )
