@@ -190,20 +190,23 @@ class Frame:
         """Run a stretch of nodes, by the fastest way that misses no stop; return its end."""
         program = self.program
         watcher = self.watched(start)
-        if watcher is not None:
-            return self._run_watched(watcher, start, keep, retention)
+        held = keep or watcher is not None  # until they were looked at
         sprint = program.sprint(start)
         stop = sprint.stop
         fits = retention is None or retention.has_room(self, start, stop)
         if sprint and fits and self.flags.count(0, start, stop) == stop - start:
-            self._run_sprint(program.sprint_code(sprint, keep=keep), sprint)
+            self._run_sprint(program.sprint_code(sprint, keep=held), sprint)
         else:
             stop = program.end_of_segment(start)
-            segment = program.segment(start, keep=keep)
+            at_once = watcher is not None and not keep and watcher.watch.holds_much(start)
+            segment = None if at_once else program.segment(start, keep=held)
             if segment is None:
                 self._walk(start, stop, keep)
             else:
                 self._run_segment(segment)
+        watcher = self.watched(stop)
+        if watcher is not None:
+            stop = watcher.check(self, stop, keep=keep)
         if retention is not None:
             retention.account(self, start, stop)
         return stop
@@ -215,30 +218,6 @@ class Frame:
             self._watched_since = watches.version
             self.watcher = watches.watcher(self, start)
         return self.watcher
-
-    def _run_watched(
-        self, watcher: Watcher, start: int, keep: bool, retention: Retention | None
-    ) -> int:
-        """As `_run_from`; values live until they were looked at, and may turn the run back."""
-        program = self.program
-        sprint = program.sprint(start)
-        if sprint and self.flags.count(0, start, sprint.stop) == len(sprint):
-            stop = sprint.stop
-            self._run_sprint(program.sprint_code(sprint, keep=True), sprint)
-        else:
-            stop = program.end_of_segment(start)
-            at_once = not keep and watcher.watch.holds_much(start)
-            segment = None if at_once else program.segment(start, keep=True)
-            if segment is None:
-                self._walk(start, stop, keep)
-            else:
-                self._run_segment(segment)
-        watcher = self.watched(stop)
-        if watcher is not None:
-            stop = watcher.check(self, stop, keep=keep)
-        if retention is not None:
-            retention.account(self, start, stop)
-        return stop
 
     def _catch_up(self, index: int) -> None:
         """Look at what ran before node `index`; turned back, run up to it again."""
@@ -306,6 +285,9 @@ class Frame:
         self._catch_up(index)
         if self.flags[index] & ~WATCH:
             self.thread.arrive(self, index)
+            watcher = self.watched(index)
+            if watcher is not None:
+                watcher.begin(self, index)  # the user may have written to its arguments
 
 
 def _frame_of(traceback: TracebackType | None, code: CodeType) -> TracebackType | None:

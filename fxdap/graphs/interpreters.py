@@ -51,6 +51,9 @@ class InterpreterFrame(Frame):
         if getattr(self._user, "env", None) is not self._env:
             self._take_env()
         self._arrive(index)
+        watcher = self.watched(index)
+        if watcher is not None:
+            watcher.begin(self, index)
         prepared = self._verifier.prepare(node) if self._verifier is not None else None
         outer, self._running = self._running, node
         self.position, self.phase = index, "before"
@@ -65,6 +68,11 @@ class InterpreterFrame(Frame):
             self._running = outer
         if prepared is not None:
             self._verify(index, prepared, value)
+        watcher = self.watched(index)
+        if watcher is not None:
+            self._take_env()
+            self.registers[index] = value
+            watcher.check(self, index + 1, keep=True)
         self._retain(index)
         self._ran = index
         if index + 1 == len(self.program):

@@ -131,7 +131,7 @@ def test_filters_choose_nodes_and_uncaught_errors(connect: Connect, script: Scri
     )
     assert [b.verified for b in body.breakpoints] == [True, False, True, False]
     assert body.breakpoints[1].message == (
-        "unknown exception filter 'thrown'; filters: raised, uncaught"
+        "unknown exception filter 'thrown'; filters: raised, uncaught, nan, inf, meta, mutation"
     )
     assert "unknown selector kind 'what:'" in body.breakpoints[3].message
     dialogue.run(seq)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 from fxdap.engine.frame import Frame
 from fxdap.engine.program import RELEASED, Program
@@ -17,11 +17,14 @@ _NAMES = {"nan": "NaN", "inf": "Inf"}
 Spread = dict[int, set[str]]
 """What was found in which nodes of a run: what their users have from them is no news."""
 
+GIVEN = -1
+"""Stands for the inputs of a graph that another one runs."""
+
 
 class FiniteWatch:
     """Looks for NaN, Inf or both in one program. `selected` narrows a kind to certain nodes."""
 
-    def __init__(self, program: Program, selected: dict[str, Container[int] | None]) -> None:
+    def __init__(self, program: Program, selected: Mapping[str, Container[int] | None]) -> None:
         self._program = program
         self._selected = selected
         self._wanted = [self._kinds(index) for index in range(len(program))]
@@ -101,7 +104,7 @@ class FiniteWatch:
         value = frame.registers[index]
         if self._constants.holds(index, value):
             return []
-        passed = set().union(*(spread.get(source, ()) for source in self._sources(index)))
+        passed = self._passed(index, spread)
         places = {index: value} | {each: frame.registers[each] for each in written}
         found: list[Finding] = []
         for place, current in places.items():
@@ -112,6 +115,13 @@ class FiniteWatch:
                     found.append(self._finding(frame, index, place, kind, census))
                     passed.add(kind)
         return found
+
+    def _passed(self, index: int, spread: Spread) -> set[str]:
+        """What is no news at a node: from its inputs, or found in the graph that it ran."""
+        sources = [index, *self._sources(index)]
+        if self._program.steps[index].op == "placeholder":
+            sources.append(GIVEN)
+        return set().union(*(spread.get(source, ()) for source in sources))
 
     def _finding(self, frame: Frame, index: int, place: int, kind: str, census: Census) -> Finding:
         nodes = self._program.nodes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -69,25 +69,29 @@ class MetaWatch:
 
     def first(
         self, frame: Frame, start: int, stop: int, bindings: Bindings, wrong: set[int]
-    ) -> Finding | None:
+    ) -> list[Finding]:
         """The earliest node of a stretch that disagrees while no input of its does."""
         registers = frame.registers
         with quiet():
             for index in range(start, stop):
                 plain = self._plain.get(index)
                 value = registers[index]
-                if plain is not None and type(value) is torch.Tensor and (
-                    value.dtype is plain.dtype
-                    and value.shape == plain.shape
-                    and (plain.stride is None or value.stride() == plain.stride)
-                    and (plain.device is None or value.device == plain.device)
+                if (
+                    plain is not None
+                    and type(value) is torch.Tensor
+                    and (
+                        value.dtype is plain.dtype
+                        and value.shape == plain.shape
+                        and (plain.stride is None or value.stride() == plain.stride)
+                        and (plain.device is None or value.device == plain.device)
+                    )
                 ):
                     continue
                 if index in self._recorded:
                     finding = self._compare(index, value, bindings, wrong)
                     if finding is not None:
-                        return finding
-        return None
+                        return [finding]
+        return []
 
     def _compare(
         self, index: int, value: Any, bindings: Bindings, wrong: set[int]
@@ -96,12 +100,19 @@ class MetaWatch:
         recorded = self._recorded[index]
         problem = difference(value, recorded, bindings, node.name)
         if problem is None:
+            self._accept(index, value)
             return None
         wrong.add(index)
         if any(self._program.index[source] in wrong for source in node.all_input_nodes):
             return None
         text = f"%{node.name} was recorded as {meta_type_text(recorded)}: {problem}"
         return Finding(index, "meta", text)
+
+    def _accept(self, index: int, value: Any) -> None:
+        """Strides that differ only where nothing is stepped over are not compared again."""
+        plain = self._plain.get(index)
+        if plain is not None and type(value) is torch.Tensor:
+            self._plain[index] = replace(plain, stride=value.stride(), device=value.device)
 
 
 def recorded_value(node: Node) -> Any:
@@ -182,7 +193,7 @@ def _stride(recorded: Any) -> tuple[Any, ...] | None:
 
 
 def _same_device(mine: torch.device, theirs: torch.device) -> bool:
-    return mine.type == theirs.type and None in (mine.index, theirs.index) or mine == theirs
+    return (mine.type == theirs.type and None in (mine.index, theirs.index)) or mine == theirs
 
 
 def _is_tensor_like(recorded: Any) -> bool:

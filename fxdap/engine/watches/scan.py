@@ -27,7 +27,7 @@ _STACKABLE = {torch.float32, torch.float64, torch.float16, torch.bfloat16}
 class _View(NamedTuple):
     """A value that shared the storage of one that is looked at anyway."""
 
-    index: int
+    place: int
     source: int
 
 
@@ -45,7 +45,13 @@ class Constants:
     def holds(self, index: int, value: Any) -> bool:
         """Whether it still is the tensor that was found finite, unwritten."""
         known = self._known.get(index)
-        return known is not None and known[0]() is value and known[1] == value._version
+        tensor = known[0]() if known is not None else None
+        return (
+            known is not None
+            and tensor is not None
+            and tensor is value
+            and version(tensor) == known[1]
+        )
 
 
 @dataclass
@@ -74,7 +80,7 @@ class Scan:
         if not all(known.holds(i, registers[i]) for i in self.constants):
             return False
         for view in self.views:
-            if not shares_storage(registers[view.index], registers[view.source]):
+            if not shares_storage(registers[view.place], registers[view.source]):
                 return False
         if not all(math.isfinite(abs(registers[i])) for i in self.numbers):
             return False

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import torch
-
 from fxdap.engine.frame import Frame
 from fxdap.engine.program import RELEASED
 from fxdap.engine.stops import Stop
-from fxdap.engine.watches.finite import FiniteWatch, Spread
+from fxdap.engine.watches.arguments import Arguments
+from fxdap.engine.watches.census import count
+from fxdap.engine.watches.finite import GIVEN, FiniteWatch, Spread
 from fxdap.engine.watches.found import EXCEPTIONS, TITLES, Finding
-from fxdap.engine.watches.leaves import tensors, version
+from fxdap.engine.watches.in_place import InPlaceWatch
 from fxdap.engine.watches.recorded import Bindings, MetaWatch
 from fxdap.engine.watches.rerun import OneTimeNodes
 
@@ -30,6 +30,7 @@ class ProgramWatch:
 
     finite: FiniteWatch | None
     meta: MetaWatch | None
+    in_place: InPlaceWatch | None
     one_time: OneTimeNodes
 
     def holds_much(self, start: int) -> bool:
@@ -37,19 +38,23 @@ class ProgramWatch:
         return self.finite is not None and self.finite.held.get(start, 0) > HELD_LIMIT
 
     def __bool__(self) -> bool:
-        return self.finite is not None or self.meta is not None
+        return any((self.finite, self.meta, self.in_place))
 
 
 class Watcher:
     """One run's state: how far was looked, and what was found so far. Used by its thread only."""
 
-    def __init__(self, watch: ProgramWatch, start: int) -> None:
+    def __init__(self, watch: ProgramWatch, frame: Frame, start: int) -> None:
         self.watch = watch
         self.done = start
         self._spread: Spread = {}
+        caller = frame.parent
+        if caller is not None and caller.watcher is not None:
+            self._spread[GIVEN] = caller.watcher.passed_to(caller)
         self._bindings = Bindings()
         self._wrong: set[int] = set()
-        self._versions: list[tuple[int, list[tuple[torch.Tensor, int | None]]]] = []
+        self._arguments: Arguments | None = None
+        self._expect(frame, start)
 
     def check(self, frame: Frame, stop: int, *, keep: bool) -> int:
         """Look at the nodes that ran since the last call, up to `stop`; where to go on from."""
@@ -58,31 +63,60 @@ class Watcher:
             return stop
         found = self._earliest(frame, start, stop)
         end = found[0].index + 1 if found else stop
-        if not keep:
-            for index in range(start, end):
-                frame.release_dead(index)
+        released = 0 if keep else end - len(found[:1])
+        for index in range(start, released):
+            frame.release_dead(index)
         if found:
             self._take_back(frame, end, stop)
             self.done = end
+            self._tell_callers(frame, {finding.filter for finding in found})
             frame.thread.found(frame, end - 1, _stop(found))
+            self._look_again(frame, end - 1)
+            if not keep:
+                frame.release_dead(end - 1)
         self._expect(frame, end)
         return end
 
-    def inner_found(self, index: int, kinds: set[str]) -> None:
-        """A graph that node `index` runs has shown something: the node's own value is no news."""
-        self._spread.setdefault(index, set()).update(kinds)
+    def begin(self, frame: Frame, index: int) -> None:
+        """A node is about to run by itself, in whatever order its interpreter chose."""
+        self.done = index
+        self._expect(frame, index)
+
+    def passed_to(self, frame: Frame) -> set[str]:
+        """What is in the arguments of the node that runs now, a call of another graph."""
+        program = frame.program
+        sources = (program.index[node] for node in frame.node.all_input_nodes)
+        return set().union(*(self._spread.get(source, ()) for source in sources))
+
+    def _tell_callers(self, frame: Frame, filters: set[str]) -> None:
+        """What is found in a graph that a node runs is no news in the value of that node."""
+        caller = frame.parent
+        while caller is not None:
+            if caller.watcher is not None:
+                caller.watcher._spread.setdefault(caller.position, set()).update(filters)
+            caller = caller.parent
+
+    def _look_again(self, frame: Frame, index: int) -> None:
+        """The user may have mended the value meanwhile."""
+        if self.watch.finite is not None and self._spread.get(index):
+            self._spread[index] = set(count(frame.registers[index]).counts)
 
     def _earliest(self, frame: Frame, start: int, stop: int) -> list[Finding]:
-        found: list[Finding] = []
-        if self.watch.finite is not None:
-            written = self._written() if start in self.watch.one_time.indices else ()
-            found += self.watch.finite.first(frame, start, stop, written, self._spread)
-        if self.watch.meta is not None:
+        """The findings at the first node that shows anything."""
+        watch, found = self.watch, []
+        arguments = self._arguments
+        if arguments is not None and arguments.node != start:
+            arguments = None
+        if watch.finite is not None:
+            written = arguments.written_places() if arguments is not None else ()
+            found += watch.finite.first(frame, start, stop, written, self._spread)
+        if watch.meta is not None:
             end = found[0].index + 1 if found else stop
-            wrong = self.watch.meta.first(frame, start, end, self._bindings, self._wrong)
-            if wrong is not None:
-                found = [f for f in found if f.index == wrong.index] + [wrong]
-        return found
+            found += watch.meta.first(frame, start, end, self._bindings, self._wrong)
+        if watch.in_place is not None and arguments is not None:
+            found += watch.in_place.first(frame, arguments)
+        first = min((finding.index for finding in found), default=None)
+        return [finding for finding in found if finding.index == first]
 
     def _take_back(self, frame: Frame, end: int, stop: int) -> None:
         steps, registers = frame.program.steps, frame.registers
@@ -92,22 +126,8 @@ class Watcher:
 
     def _expect(self, frame: Frame, index: int) -> None:
         """Note the state of a node's arguments before it may write to them."""
-        self._versions = []
-        if index not in self.watch.one_time.indices:
-            return
-        program = frame.program
-        for source in program.nodes[index].all_input_nodes:
-            place = program.index[source]
-            versions = [(t, version(t)) for t in tensors(frame.registers[place])]
-            self._versions.append((place, versions))
-
-    def _written(self) -> list[int]:
-        """The arguments that have been written to since `_expect`."""
-        return [
-            place
-            for place, versions in self._versions
-            if any(before is None or version(t) != before for t, before in versions)
-        ]
+        once = index in self.watch.one_time.indices
+        self._arguments = Arguments(frame, index) if once else None
 
 
 def _stop(found: list[Finding]) -> Stop:
@@ -119,5 +139,3 @@ def _stop(found: list[Finding]) -> Stop:
         title=TITLES[first.filter],
         exception=EXCEPTIONS[first.filter](text),
     )
-
-

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from fxdap.engine.frame import Frame
 from fxdap.engine.program import Program
 from fxdap.engine.watches.finite import FiniteWatch
+from fxdap.engine.watches.in_place import InPlaceWatch
 from fxdap.engine.watches.recorded import MetaWatch
 from fxdap.engine.watches.rerun import OneTimeNodes
 from fxdap.engine.watches.watcher import ProgramWatch, Watcher
@@ -51,7 +52,7 @@ class Watches:
         watch = self._watch(frame.program)
         if not watch.one_time.are_current():
             watch = self._renew(frame.program)
-        return Watcher(watch, start) if watch else None
+        return Watcher(watch, frame, start) if watch else None
 
     def places(self, program: Program) -> Iterable[int]:
         """The nodes before which everything that ran so far must be looked at."""
@@ -75,18 +76,24 @@ class Watches:
         return self._watch(program)
 
     def _make(self, program: Program) -> ProgramWatch:
-        filters = self._debugger.exceptions
-        selected = {
-            name: None if name not in filters.conditions else frozenset(
-                filters.conditions[name].match(program).indices
-            )
-            for name in FILTERS
-            if name in filters.enabled
-        }
-        selected = {name: only for name, only in selected.items() if only is None or only}
-        floats = {name: only for name, only in selected.items() if name in ("nan", "inf")}
+        only = self._selected(program)
+        floats = {name: nodes for name, nodes in only.items() if name in ("nan", "inf")}
         return ProgramWatch(
             finite=FiniteWatch(program, floats) if floats else None,
-            meta=MetaWatch(program, selected["meta"]) if "meta" in selected else None,
+            meta=MetaWatch(program, only["meta"]) if "meta" in only else None,
+            in_place=InPlaceWatch(program, only["mutation"]) if "mutation" in only else None,
             one_time=OneTimeNodes(program),
         )
+
+    def _selected(self, program: Program) -> dict[str, frozenset[int] | None]:
+        """The filters that are on, each with the nodes it is for; None: all of them."""
+        filters = self._debugger.exceptions
+        selected: dict[str, frozenset[int] | None] = {}
+        for name in FILTERS:
+            if name not in filters.enabled:
+                continue
+            condition = filters.conditions.get(name)
+            only = None if condition is None else frozenset(condition.match(program).indices)
+            if only is None or only:
+                selected[name] = only
+        return selected
