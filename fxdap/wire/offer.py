@@ -42,7 +42,7 @@ CAPABILITIES = Capabilities(
         ExceptionBreakpointsFilter(
             filter="meta",
             label="A value disagrees with its metadata",
-            description="Stop after a node whose value has another shape, dtype, stride or device than the graph recorded",
+            description="Stop after a value of another shape, dtype, stride or device than recorded",
             default=False,
             supports_condition=True,
             condition_description="node selector, such as target:aten.div or module:layers.0",
@@ -50,7 +50,7 @@ CAPABILITIES = Capabilities(
         ExceptionBreakpointsFilter(
             filter="mutation",
             label="A node writes in place",
-            description="Stop after a node that wrote into a value which another name still shows",
+            description="Stop after a node that wrote into what another name still shows",
             default=False,
             supports_condition=True,
             condition_description="node selector, such as target:aten.div or module:layers.0",

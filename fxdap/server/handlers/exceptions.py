@@ -57,13 +57,12 @@ FILTERS = [
             (
                 "meta",
                 "A value disagrees with its metadata",
-                "Stop after a node whose value has another shape, dtype, stride or device than "
-                "the graph recorded",
+                "Stop after a value of another shape, dtype, stride or device than recorded",
             ),
             (
                 "mutation",
                 "A node writes in place",
-                "Stop after a node that wrote into a value which another name still shows",
+                "Stop after a node that wrote into what another name still shows",
             ),
         )
     ),
