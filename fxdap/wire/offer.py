@@ -42,7 +42,7 @@ CAPABILITIES = Capabilities(
         ExceptionBreakpointsFilter(
             filter="meta",
             label="A value disagrees with its metadata",
-            description="Stop after a value of another shape, dtype, stride or device than recorded",
+            description="Stop at a value of another shape, dtype, stride or device than recorded",
             default=False,
             supports_condition=True,
             condition_description="node selector, such as target:aten.div or module:layers.0",

@@ -57,7 +57,7 @@ FILTERS = [
             (
                 "meta",
                 "A value disagrees with its metadata",
-                "Stop after a value of another shape, dtype, stride or device than recorded",
+                "Stop at a value of another shape, dtype, stride or device than recorded",
             ),
             (
                 "mutation",
