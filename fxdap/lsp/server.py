@@ -21,10 +21,12 @@ from fxdap.lsp.listing.features import LISTING
 from fxdap.lsp.listing.line import Place
 from fxdap.lsp.listing.model import Listing
 from fxdap.lsp.listing.tokens import LEGEND
+from fxdap.lsp.python.features import PYTHON
+from fxdap.lsp.python.file import PythonFile
 from fxdap.lsp.source_files import SourceFiles
 from fxdap.lsp.torch_process import TorchProcess
 
-LANGUAGES: tuple[Language, ...] = (LISTING,)
+LANGUAGES: tuple[Language, ...] = (LISTING, PYTHON)
 
 CHECK_DELAY = 0.15
 """Seconds without an edit before a document is checked."""
@@ -48,6 +50,7 @@ class Server(LanguageServer):
         self.torch = TorchProcess()
         self._sources = SourceFiles()
         self._stored: dict[Path, tuple[float, Listing]] = {}
+        self.python_files = Cache(PythonFile)
         self._checks: dict[str, asyncio.Task[None]] = {}
         for method in dict.fromkeys(name for each in languages for name in each.handlers):
             self.feature(method, OPTIONS.get(method))(self._dispatch(method))

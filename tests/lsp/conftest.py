@@ -25,11 +25,11 @@ def listing(server: Client) -> "Document":
 class Document:
     """An open listing, with places in it found by their text."""
 
-    def __init__(self, client: Client, name: str, text: str) -> None:
+    def __init__(self, client: Client, name: str, text: str, *, language: str = "fxgraph") -> None:
         self.client = client
         self.text = text
         self.lines = text.split("\n")
-        self.uri = client.open(f"file:///nowhere/{name}", text)
+        self.uri = client.open(f"file:///nowhere/{name}", text, language)
 
     def line(self, start: str) -> int:
         """The line that begins so, after its indentation."""
