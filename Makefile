@@ -7,7 +7,7 @@ READY := .venv/.ready
 NPM_READY := extension/node_modules/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: demo test check pytest vscode-tests bench extension vscode clean help
+.PHONY: demo test check pytest vscode-tests zoo torch-matrix bench extension vscode clean help
 
 help:
 	@echo "make demo       debug a transformer in this terminal"
@@ -15,6 +15,8 @@ help:
 	@echo "make extension  build extension/fxdap.vsix"
 	@echo "make test       everything CI runs"
 	@echo "make check      linters, types and layers only"
+	@echo "make zoo        debug small models of every architecture that the tests know"
+	@echo "make torch-matrix  the Python tests on the oldest and the newest torch"
 	@echo "make bench      one table of speeds, with the peers beside them"
 	@echo "make clean      remove what the other targets made"
 
@@ -39,6 +41,13 @@ pytest: .venv
 vscode-tests: .venv extension/fxdap.vsix
 	node tests/vscode/run.mjs
 
+zoo: .venv
+	$(BIN)/pytest tests/zoo -m zoo
+
+# Every version in an environment of its own, kept for the next time; some GB each.
+torch-matrix: .venv
+	scripts/torch_matrix.sh
+
 bench: .venv
 	$(BIN)/python -m benchmarks
 
@@ -48,7 +57,7 @@ vscode: .venv extension/fxdap.vsix
 	scripts/vscode.sh
 
 clean:
-	rm -rf .venv .vscode-rig build dist extension/node_modules extension/dist extension/*.vsix fxdap/vscode
+	rm -rf .venv .venv-torch-* .vscode-rig build dist extension/node_modules extension/dist extension/*.vsix fxdap/vscode
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -57,13 +66,15 @@ clean:
 .venv: $(READY)
 
 # torch first and alone: pinned, it resolves to the build this machine offers for it, and
-# nothing later can pull in another one.
+# nothing later can pull in another one. timm alone: see tests/zoo/timm_models.py.
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 	    "$$(grep '^torch==' constraints.txt)"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 	    -c constraints.txt -e '.[test,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	    -c constraints.txt --no-deps timm
 	touch $@
 
 $(NPM_READY): extension/package.json extension/package-lock.json

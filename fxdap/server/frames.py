@@ -10,6 +10,7 @@ from types import FrameType
 from typing import Literal
 
 import torch
+from torch.fx import Node
 
 from fxdap.engine.frame import Frame
 from fxdap.engine.thread import DebugThread
@@ -52,7 +53,7 @@ def _graph_entries(frame: Frame) -> Iterator[StackEntry]:
         line=program.line(frame.position),
         frame=frame,
     )
-    places = _places(program.scopes(frame.position), user_frames(node))
+    places = _places(program.scopes(frame.position), _frames_of(node))
     for scope, place in reversed(places):
         yield StackEntry(
             name=f"{scope.path}  {scope.class_name}" if scope else _title(frame),
@@ -67,6 +68,16 @@ def _graph_entries(frame: Frame) -> Iterator[StackEntry]:
 def _title(frame: Frame) -> str:
     program = frame.program
     return f"{program.name} {program.path}" if program.path else program.name
+
+
+def _frames_of(node: Node) -> tuple[SourceFrame, ...]:
+    """The frames down to the node; of an input, which belongs to the root, the root's only.
+
+    Dynamo stamps inputs with the line that first uses them.
+    """
+    frames = user_frames(node)
+    first = next((i for i, frame in enumerate(frames) if frame.function == "forward"), None)
+    return frames[: first + 1] if node.op == "placeholder" and first is not None else frames
 
 
 def _places(
@@ -85,10 +96,8 @@ def _places(
     lines: dict[int, SourceFrame] = {}
     for module, index in zip(own, forwards, strict=False):
         lines[id(module)] = frames[index]
-    if frames and own and len(own) == len(forwards):
+    if frames:
         lines[id(own[-1])] = frames[-1]
-    elif frames and not forwards:
-        lines[id(None)] = frames[-1]
     places: list[tuple[ModuleScope | None, SourceFrame | None]] = []
     for module in modules:
         place = lines.get(id(module))

@@ -6,7 +6,8 @@ from functools import lru_cache
 
 from torch.fx import Node
 
-_DYNAMO_ROOT = re.compile(r"""^[LG]\[(['"]).*?\1\]""")
+# A decorated forward has its module in `args[0]`.
+_DYNAMO_ROOT = re.compile(r"""^[LG]\[(['"])(?:args\1\]\[0\]|.*?\1\])""")
 _MODULES_ITEM = re.compile(r"""\._modules(?=\[)""")
 _ITEM = re.compile(r"""\[['"]?(.*?)['"]?\]""")
 _CALL = re.compile(r"@(\d+)$")

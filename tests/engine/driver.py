@@ -19,6 +19,7 @@ from fxdap.engine.selectors import parse_selector
 from fxdap.engine.stops import Stop
 from fxdap.engine.thread import DebugThread
 from fxdap.graphs.runs import GraphRuns
+from fxdap.view.tensor_kind import unwrapped
 
 Answer = Callable[["Driver", DebugThread, Stop], Plan | None]
 
@@ -244,7 +245,7 @@ def _both_sequences(left: Any, right: Any) -> bool:
 
 
 def _bits(tensor: torch.Tensor) -> torch.Tensor:
-    plain = tensor.detach().contiguous()
+    plain = unwrapped(tensor).detach().contiguous()
     return plain.reshape(-1).view(torch.uint8)
 
 
