@@ -9,12 +9,13 @@ import torch.nn.modules.module as _hooks
 from torch.fx import GraphModule
 from torch.fx._lazy_graph_module import _LazyGraphModule
 from torch.fx.experimental import _config
-from torch.fx.graph_module import FX_GRAPH_MODULE_FILE_PREFIX, _WrappedCall
+from torch.fx.graph_module import _WrappedCall
+
+from fxdap.view.compatibility import GENERATED_CODE
 
 EXACT_LIMIT = 1000
 """Nodes up to which generating the code again, to compare it, takes no time worth saving."""
 
-_GENERATED = ("<eval_with_key>", FX_GRAPH_MODULE_FILE_PREFIX)
 _ASSIGNED = re.compile(r"(?:^|;)\s*([A-Za-z_]\w*)\s*(?::[^=;\n]+)?=(?!=)", re.MULTILINE)
 
 
@@ -41,7 +42,7 @@ def _is_generated(module: GraphModule, forward: Any) -> bool:
     file = str(code.co_filename) if code is not None else ""
     # Dynamo gives its graphs' code the name of the user's file.
     given: object = getattr(module.graph, "_co_fields", {}).get("co_filename")
-    return bool(file == given) or file.startswith(_GENERATED)
+    return bool(file == given) or file.startswith(GENERATED_CODE)
 
 
 def is_stale(module: GraphModule) -> bool:

@@ -21,6 +21,7 @@ from fxdap.graphs.compile.active import ACTIVE
 from fxdap.graphs.compile.graph import known_graphs
 from fxdap.graphs.compile.substitute import substitute_compile
 from fxdap.graphs.dynamo import dynamo_callback
+from fxdap.graphs.exported import watch_exports
 from fxdap.graphs.inputs import Binder
 from fxdap.graphs.interpreters import InterpreterRuns
 from fxdap.graphs.naming import graph_title
@@ -52,9 +53,10 @@ class GraphRuns:
         self._sites: dict[int, _Site] = {}
 
     def watch_tracing(self) -> None:
-        """Know the source lines of what the user's code traces from now on."""
+        """Know where from now on the nodes that the user's code traces or exports come from."""
         if not self._patches.is_set(TracerBase, "create_node"):
             remember_sources(self._patches)
+            watch_exports(self._patches)
 
     def install(self) -> None:
         """Start to catch runs."""

@@ -113,10 +113,19 @@ def _load_exported(spec: str, inputs: str | None, mode: str) -> Target:
             "graph",
             spec,
             f"torch.export cannot load it: {first_line(error)}",
-            "Save it with torch.export.save of a compatible torch version",
+            _loading_remedy(error),
         ) from error
     given = _inputs_of(inputs, None, None)
     return _target(program, path.stem, given, mode, spec)
+
+
+def _loading_remedy(error: Exception) -> str:
+    if isinstance(error, ModuleNotFoundError):
+        return (
+            "Its inputs are of classes of your own: set graph to file.py:function, of a file that "
+            "imports them and a function that returns torch.export.load(...)"
+        )
+    return "Save it with torch.export.save of a compatible torch version"
 
 
 def _construct(value: Any, spec: str) -> tuple[Any, Inputs | None]:

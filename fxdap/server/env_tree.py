@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 
 from fxdap.engine.frame import Frame
 from fxdap.engine.program import RELEASED, Program
+from fxdap.server.changes import change_note
 from fxdap.server.variables_tree import Group, Item
+from fxdap.view.input_kinds import KINDS, input_kind
 from fxdap.view.scope import ModuleScope
 
 DIRECT_LIMIT = 80
@@ -30,8 +32,8 @@ class Place:
 class Places:
     """A program's nodes by module."""
 
-    inputs: list[int]
-    attributes: list[int]
+    given: dict[str, list[int]]
+    """Inputs and attributes by kind."""
     root: Place
     by_path: dict[str, Place]
 
@@ -49,12 +51,10 @@ def places(program: Program) -> Places:
 
 def _collect(program: Program) -> Places:
     root = Place("")
-    result = Places([], [], root, {"": root})
+    result = Places({kind: [] for kind in KINDS}, root, {"": root})
     for index, node in enumerate(program.nodes):
-        if node.op == "placeholder":
-            result.inputs.append(index)
-        elif node.op == "get_attr":
-            result.attributes.append(index)
+        if node.op in ("placeholder", "get_attr"):
+            result.given[input_kind(program.module, node)].append(index)
         else:
             _place(result, own_scopes(program.scopes(index)), index).nodes.append(index)
     return result
@@ -86,8 +86,8 @@ def env_items(frame: Frame, path: str) -> list[Item]:
     items = _values(frame, here.nodes, end, DIRECT_LIMIT)
     items += _modules(frame, here, end)
     items += _others(frame, found, here, end)
-    items += _group(frame, "inputs", found.inputs, end)
-    items += _group(frame, "parameters and buffers", found.attributes, end)
+    for kind, nodes in found.given.items():
+        items += _group(frame, kind, nodes, end)
     return items
 
 
@@ -130,7 +130,7 @@ def value_item(frame: Frame, index: int) -> Item:
     value = frame.registers[index]
     if value is RELEASED:
         return Item(name, text="released", type="released")
-    return Item(name, value, accessor=name)
+    return Item(name, value, accessor=name, note=change_note(frame, index))
 
 
 def _modules(frame: Frame, here: Place, end: int) -> list[Item]:

@@ -11,6 +11,7 @@ from fxdap.engine.frame import Frame
 from fxdap.engine.program import Program
 from fxdap.engine.stops import Stop
 from fxdap.engine.thread import DebugThread
+from fxdap.server.changes import wrote
 from fxdap.view.listing_file import write_listing
 from fxdap.wire.connection import Connection
 from fxdap.wire.messages import (
@@ -45,6 +46,8 @@ class Events:
     def stopped(self, thread: DebugThread, stop: Stop) -> None:
         """A thread stopped; the program's output before it is shown first."""
         _flush()
+        if wrote(thread):
+            self.session.presenter.clear()
         diagnosis = self.session.diagnoses.at_stop(thread)
         told = (stop.text, diagnosis.cause if diagnosis is not None else "")
         single = len(self.session.debugger.threads()) == 1

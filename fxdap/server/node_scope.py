@@ -10,7 +10,9 @@ import torch
 from torch.fx import Node
 
 from fxdap.engine.frame import Frame, ValueUnavailableError
+from fxdap.server.changes import change_note
 from fxdap.server.variables_tree import Item
+from fxdap.view.guards import guard_conditions, is_guard
 from fxdap.view.node_text import format_argument, target_name
 
 
@@ -18,6 +20,8 @@ def node_items(frame: Frame) -> list[Item]:
     """The node's target, then its arguments."""
     node = frame.node
     items = [Item("target", text=target_name(node), type=node.op)]
+    if is_guard(node):
+        items.append(Item("checks", guard_conditions(frame.program.module)))
     return items + argument_items(frame)
 
 
@@ -38,7 +42,10 @@ def _argument(frame: Frame, name: str, argument: Any) -> Item:
         value = frame.argument(argument)
     except (ValueUnavailableError, KeyError) as error:
         return Item(name + producer, text=str(error))
-    return Item(name + producer, value, accessor=accessor)
+    note = ""
+    if isinstance(argument, Node):
+        note = change_note(frame, frame.program.index[argument])
+    return Item(name + producer, value, accessor=accessor, note=note)
 
 
 def parameter_names(frame: Frame, count: int) -> list[str]:

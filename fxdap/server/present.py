@@ -59,7 +59,7 @@ class Presenter:
             reference = self._session.variables.add((parent, item.name), thread.id, branch)
         return Variable(
             name=item.name,
-            value=row.text,
+            value=f"{row.text}  {item.note}" if item.note else row.text,
             type=row.type or None,
             presentation_hint=_hint(item),
             evaluate_name=path,

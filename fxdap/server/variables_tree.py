@@ -22,6 +22,8 @@ class Item:
     kind: str | None = None
     lazy: Callable[[], Any] | None = None
     line: int | None = None
+    note: str = ""
+    """What is to be said after the value."""
 
 
 class Branch:

@@ -8,6 +8,7 @@ from typing import Any
 
 from torch.fx import Graph, Node
 
+from fxdap.view.guards import ABOUT, is_guard
 from fxdap.view.listing_text import qualified_name
 from fxdap.view.nested import NestedGraph, nested_graphs
 from fxdap.view.node_text import node_line
@@ -113,6 +114,8 @@ class _Writer:
 
     def _add_node(self, node: Node) -> None:
         prefix = f"{self._path}/" if self._path else ""
+        if is_guard(node):
+            self._append(f"{self._indent}  # {ABOUT}")
         self._append(f"{self._indent}  {prefix}{node_line(node)}")
         self.lines[qualified_name(self._path, node.name)] = len(self.text)
 

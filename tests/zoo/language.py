@@ -64,12 +64,18 @@ def text(
 
 
 def pair(
-    name: str, model: str, config: str, sizes: Inputs, *, quick: bool = False, **more: Any
+    name: str,
+    model: str,
+    config: str,
+    sizes: Inputs,
+    *,
+    family: str = "encoder-decoder",
+    quick: bool = False,
+    **more: Any,
 ) -> Architecture:
     """One that reads a source and a target."""
     inputs = {"input_ids": tokens(2, 9), "decoder_input_ids": tokens(2, 5)}
     build = partial(hugging, model, config, inputs, sizes | more)
-    family = more.pop("family", "encoder-decoder")
     return Architecture(name, family, build, quick=quick)
 
 
@@ -284,6 +290,7 @@ EXPERTS = [
         "SwitchTransformersModel",
         "SwitchTransformersConfig",
         T5_SIZES,
+        family="mixture of experts",
         num_experts=2,
         expert_capacity=8,
         num_sparse_encoder_layers=1,

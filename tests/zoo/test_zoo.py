@@ -33,7 +33,7 @@ def test_the_debugger_tells_the_truth_about(
     assert digests == second_process.digests(name)
     assert any(each.graphs for each in captured.values())
     told = "  ".join(f"{how} {_told(each)}" for how, each in captured.items())
-    report.append(f"{name:24}{BY_NAME[name].family:20}{told}")
+    report.append(f"{name:27}{BY_NAME[name].family:20}{told}")
 
 
 def _told(captured: Captured) -> str:

@@ -10,6 +10,7 @@ from torch.fx import Interpreter
 
 from fxdap.engine.frame import Frame
 from fxdap.graphs.diagnosis import (
+    guards,
     inputs,
     methods,
     missing_values,
@@ -30,6 +31,7 @@ CHECKERS: tuple[Callable[[Evidence], Diagnosis | None], ...] = (
     order.check,
     missing_values.check,
     inputs.check,
+    guards.check,
     state.check,
     return_values.check,
 )
