@@ -1,6 +1,7 @@
 """A debug session with the client in this process and everything else in others."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -53,6 +54,7 @@ class Session:
         configuration: dict[str, Any],
         breakpoints: list[dict[str, Any]] | None = None,
         source_breakpoints: dict[str, Any] | None = None,
+        filters: Sequence[str] = (),
     ) -> None:
         """Everything up to the answer to `launch`."""
         launch = self.client.send("launch", {"cwd": str(ROOT), **configuration})
@@ -61,6 +63,8 @@ class Session:
             self.client.request("setFunctionBreakpoints", {"breakpoints": breakpoints})
         if source_breakpoints:
             self.client.request("setBreakpoints", source_breakpoints)
+        if filters:
+            self.client.request("setExceptionBreakpoints", {"filters": list(filters)})
         self.client.request("configurationDone")
         self.client.wait_response(launch, PATIENCE_S)
 

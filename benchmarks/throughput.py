@@ -33,6 +33,7 @@ class Mode:
     configuration: dict[str, Any]
     peers: tuple[str, ...] = ()
     conditional: bool = False
+    filters: tuple[str, ...] = ()
 
 
 RUN = Mode(
@@ -52,7 +53,19 @@ COND = Mode(
     configuration={"keepValues": "needed", "timeTravel": False},
     conditional=True,
 )
-MODES = (RUN, KEEP, COND)
+NAN = Mode(
+    prefix="nan",
+    bars={"chain": 1.6, "gpt12": 1.10, "resnet18": 1.05},
+    configuration={"keepValues": "needed", "timeTravel": False},
+    filters=("nan", "inf"),
+)
+META = Mode(
+    prefix="meta",
+    bars={},
+    configuration={"keepValues": "needed", "timeTravel": False},
+    filters=("meta",),
+)
+MODES = (RUN, KEEP, COND, NAN, META)
 
 
 def measure(mode: Mode, model: str) -> Iterable[Row]:
@@ -84,6 +97,7 @@ def _times(mode: Mode, model: str) -> dict[str, list[float]]:
                 **mode.configuration,
             },
             breakpoints=[CONDITIONS[model]] if mode.conditional else None,
+            filters=mode.filters,
         )
         session.wait_terminated()
         times: dict[str, list[float]] = json.loads(result.read_text())

@@ -101,6 +101,8 @@ class Breakpoints:
             self._groups[group] = list(breakpoints)
             for b in self._groups[group]:
                 b.hits = hits.get(b.id, 0)
+            if group == "data":
+                self._debugger.watches.changed()
             for program in self._debugger.programs():
                 self.bind(program)
 
@@ -169,7 +171,10 @@ class Breakpoints:
             return f"condition {b.condition!r} raised {type(error).__name__}: {error}"
 
 
-def stable_id(kind: Literal["source", "function"], identity: str, taken: set[int]) -> int:
+Kind = Literal["source", "function", "data", "instruction"]
+
+
+def stable_id(kind: Kind, identity: str, taken: set[int]) -> int:
     """An id that the same breakpoint gets again in every session; distinct within `taken`."""
     value = crc32(f"{kind}:{identity}".encode()) & 0x3FFFFFFF
     while value in taken or value == 0:

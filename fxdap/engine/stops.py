@@ -4,7 +4,15 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Reason = Literal[
-    "entry", "step", "breakpoint", "function breakpoint", "exception", "pause", "uncaught"
+    "entry",
+    "step",
+    "breakpoint",
+    "function breakpoint",
+    "data breakpoint",
+    "instruction breakpoint",
+    "exception",
+    "pause",
+    "uncaught",
 ]
 
 Phase = Literal["before", "after", "raised"]

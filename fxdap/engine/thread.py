@@ -157,11 +157,10 @@ class DebugThread:
         if hits.stops:
             self.halt(Stop(reason=hits.reason, text=hits.text, breakpoint_ids=hits.ids))
 
-    def found(self, frame: Frame, index: int, stop: Stop) -> None:
-        """A watch found something in node `index`: stop as if the node had just run."""
+    def reached(self, frame: Frame, index: int) -> None:
+        """A watch has something to say of node `index`, which has just run."""
         self._leave_if_abandoned()
         self._at(frame, index, "after")
-        self.halt(stop)
 
     def raised(self, frame: Frame, error: Exception) -> None:
         """A node raised: stop there once, at the innermost node, if a filter asks for it."""

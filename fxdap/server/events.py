@@ -141,6 +141,8 @@ def _description(stop: Stop) -> str:
         "pause": "Paused",
         "breakpoint": "Paused on breakpoint",
         "function breakpoint": "Paused on function breakpoint",
+        "data breakpoint": "Paused on data breakpoint",
+        "instruction breakpoint": "Paused on instruction breakpoint",
         "exception": "Paused on exception",
         "uncaught": "Paused on uncaught exception",
     }

@@ -65,6 +65,7 @@ CAPABILITIES = Capabilities(
     supports_loaded_sources_request=True,
     supports_log_points=True,
     supports_terminate_request=True,
+    supports_data_breakpoints=True,
     supports_cancel_request=True,
     supports_breakpoint_locations_request=True,
     supports_clipboard_context=True,

@@ -40,3 +40,33 @@ def test_the_inplace_sample_names_the_names_that_show_the_write(connect: Connect
     dialogue.stopped("step", "view_1")
     dialogue.go("continue")
     dialogue.ended()
+
+
+def test_a_data_breakpoint_is_offered_on_a_row_and_a_watch_and_survives(connect: Connect) -> None:
+    dialogue = connect()
+    dialogue.launch("relu_", graph="inplace.py:model", capture="symbolic_trace", stopOnEntry=False)
+    dialogue.stopped("function breakpoint", "relu_")
+    ask = dialogue.client.request
+    env = dialogue.scopes()["Env"].variables_reference
+    row = ask("dataBreakpointInfo", {"variablesReference": env, "name": "fc"})
+    watch = ask("dataBreakpointInfo", {"name": "%fc", "frameId": dialogue.frame})
+    argument = dialogue.scopes()["Node"].variables_reference
+    assert row == watch
+    assert row == ask("dataBreakpointInfo", {"variablesReference": argument, "name": "self ← %fc"})
+    assert (row.description, row.can_persist) == ("%fc", True)
+    assert row.access_types == ["read", "write", "readWrite"]
+    assert ask("dataBreakpointInfo", {"name": "torch"}).data_id is None
+    wanted = [{"dataId": row.data_id, "accessType": "write"}, {"dataId": "nonsense"}]
+    known, unknown = ask("setDataBreakpoints", {"breakpoints": wanted}).breakpoints
+    assert (known.verified, unknown.verified) == (True, False)
+    assert "ask dataBreakpointInfo" in (unknown.message or "")
+    dialogue.go("continue")
+    stop = dialogue.stopped("data breakpoint", "relu_")
+    assert stop.hit_breakpoint_ids == [known.id]
+    dialogue.client.request("disconnect", {"terminateDebuggee": True})
+
+    again = connect()
+    seq = again.begin(graph="inplace.py:model", capture="symbolic_trace", stopOnEntry=False)
+    again.client.request("setDataBreakpoints", {"breakpoints": wanted[:1]})
+    again.run(seq)
+    assert again.stopped("data breakpoint", "relu_").hit_breakpoint_ids == [known.id]

@@ -41,4 +41,3 @@ class Finding:
     index: int
     filter: str
     text: str
-    breakpoint_id: int | None = None

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fxdap.engine.breakpoints import Breakpoint
 from fxdap.engine.frame import Frame
 from fxdap.engine.program import RELEASED
 from fxdap.engine.stops import Stop
 from fxdap.engine.watches.arguments import Arguments
 from fxdap.engine.watches.census import count
+from fxdap.engine.watches.data import DataWatch
 from fxdap.engine.watches.finite import GIVEN, FiniteWatch, Spread
 from fxdap.engine.watches.found import EXCEPTIONS, TITLES, Finding
 from fxdap.engine.watches.in_place import InPlaceWatch
@@ -31,6 +33,7 @@ class ProgramWatch:
     finite: FiniteWatch | None
     meta: MetaWatch | None
     in_place: InPlaceWatch | None
+    data: DataWatch | None
     one_time: OneTimeNodes
 
     def holds_much(self, start: int) -> bool:
@@ -38,7 +41,7 @@ class ProgramWatch:
         return self.finite is not None and self.finite.held.get(start, 0) > HELD_LIMIT
 
     def __bool__(self) -> bool:
-        return any((self.finite, self.meta, self.in_place))
+        return any((self.finite, self.meta, self.in_place, self.data))
 
 
 class Watcher:
@@ -48,11 +51,14 @@ class Watcher:
         self.watch = watch
         self.done = start
         self._spread: Spread = {}
+        self._wrong: set[int] = set()
+        before = frame.watcher
+        if before is not None:  # what was told is known, whatever is watched now
+            self._spread, self._wrong = before._spread, before._wrong
         caller = frame.parent
         if caller is not None and caller.watcher is not None:
             self._spread[GIVEN] = caller.watcher.passed_to(caller)
         self._bindings = Bindings()
-        self._wrong: set[int] = set()
         self._arguments: Arguments | None = None
         self._expect(frame, start)
 
@@ -61,21 +67,44 @@ class Watcher:
         start, self.done = self.done, stop
         if start >= stop or frame.thread.evaluating:
             return stop
-        found = self._earliest(frame, start, stop)
-        end = found[0].index + 1 if found else stop
-        released = 0 if keep else end - len(found[:1])
-        for index in range(start, released):
-            frame.release_dead(index)
-        if found:
+        written = self._written(frame, start)
+        found = self._earliest(frame, start, start + 1 if written else stop)
+        shows = bool(found or written)
+        end = found[0].index + 1 if found else start + 1 if written else stop
+        if not keep:
+            for index in range(start, end - shows):
+                frame.release_dead(index)
+        if shows:
             self._take_back(frame, end, stop)
             self.done = end
-            self._tell_callers(frame, {finding.filter for finding in found})
-            frame.thread.found(frame, end - 1, _stop(found))
-            self._look_again(frame, end - 1)
+            self._halt(frame, end - 1, found, written)
             if not keep:
                 frame.release_dead(end - 1)
         self._expect(frame, end)
         return end
+
+    def _written(self, frame: Frame, start: int) -> list[Breakpoint]:
+        """The data breakpoints that a node's writes hit."""
+        arguments, data = self._arguments, self.watch.data
+        if data is None or arguments is None or arguments.node != start:
+            return []
+        return data.hit(frame, arguments)
+
+    def _halt(
+        self, frame: Frame, index: int, found: list[Finding], written: list[Breakpoint]
+    ) -> None:
+        """Stop after the node, unless only breakpoints are hit and their conditions say no."""
+        thread, breakpoints = frame.thread, frame.thread.debugger.breakpoints
+        thread.reached(frame, index)
+        hits = breakpoints.judge(written, frame) if written else None
+        if found:
+            self._tell_callers(frame, {finding.filter for finding in found})
+            thread.halt(_stop(found, hits.ids if hits is not None else ()))
+        elif hits is not None and hits.stops:
+            name = frame.program.nodes[index].name
+            text = hits.text or f"%{name} wrote into the value"
+            thread.halt(Stop(reason=hits.reason, text=text, breakpoint_ids=hits.ids))
+        self._look_again(frame, index)
 
     def begin(self, frame: Frame, index: int) -> None:
         """A node is about to run by itself, in whatever order its interpreter chose."""
@@ -130,12 +159,13 @@ class Watcher:
         self._arguments = Arguments(frame, index) if once else None
 
 
-def _stop(found: list[Finding]) -> Stop:
+def _stop(found: list[Finding], breakpoint_ids: tuple[int, ...]) -> Stop:
     first = found[0]
     text = "\n".join(finding.text for finding in found)
     return Stop(
         reason="exception",
         text=text,
         title=TITLES[first.filter],
+        breakpoint_ids=breakpoint_ids,
         exception=EXCEPTIONS[first.filter](text),
     )

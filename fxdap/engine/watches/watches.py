@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from fxdap.engine.frame import Frame
 from fxdap.engine.program import Program
+from fxdap.engine.watches.data import data_watch, is_on_writes
 from fxdap.engine.watches.finite import FiniteWatch
 from fxdap.engine.watches.in_place import InPlaceWatch
 from fxdap.engine.watches.recorded import MetaWatch
@@ -35,7 +36,7 @@ class Watches:
         self.version = 0
 
     def changed(self) -> None:
-        """The filters are others now."""
+        """The filters or breakpoints are others now."""
         with self._lock:
             self._programs.clear()
             self.version += 1
@@ -43,7 +44,8 @@ class Watches:
     @property
     def active(self) -> bool:
         """Whether anything is watched at all."""
-        return any(name in self._debugger.exceptions.enabled for name in FILTERS)
+        filters = any(name in self._debugger.exceptions.enabled for name in FILTERS)
+        return filters or any(is_on_writes(b) for b in self._debugger.breakpoints.all())
 
     def watcher(self, frame: Frame, start: int) -> Watcher | None:
         """What looks at the values of a run from node `start` on; None if nothing is watched."""
@@ -82,6 +84,7 @@ class Watches:
             finite=FiniteWatch(program, floats) if floats else None,
             meta=MetaWatch(program, only["meta"]) if "meta" in only else None,
             in_place=InPlaceWatch(program, only["mutation"]) if "mutation" in only else None,
+            data=data_watch(program, self._debugger.breakpoints.all()),
             one_time=OneTimeNodes(program),
         )
 

@@ -2,6 +2,7 @@
 
 from fxdap.server.handlers import (
     breakpoints,
+    data_breakpoints,
     evaluate,
     exceptions,
     execution,
@@ -14,6 +15,7 @@ from fxdap.server.handlers import (
 
 __all__ = [
     "breakpoints",
+    "data_breakpoints",
     "evaluate",
     "exceptions",
     "execution",

@@ -23,7 +23,9 @@ from fxdap.wire.messages import (
     BreakpointLocationsResponseBody,
     BreakpointMode,
     Capabilities,
+    DataBreakpoint,
     FunctionBreakpoint,
+    InstructionBreakpoint,
     SetBreakpointsArguments,
     SetBreakpointsResponseBody,
     SetFunctionBreakpointsArguments,
@@ -104,15 +106,16 @@ def _source_entry(
     if wanted.mode not in (None, "before", "after"):
         entry.problem = f"unknown mode {wanted.mode!r}; modes: before, after"
         return entry
-    return _complete(entry, location, wanted, wanted.log_message)
+    return complete(entry, location, wanted, wanted.log_message)
 
 
-def _complete(
+def complete(
     entry: Entry,
     location: Location,
-    wanted: SourceBreakpoint | FunctionBreakpoint,
+    wanted: SourceBreakpoint | FunctionBreakpoint | DataBreakpoint | InstructionBreakpoint,
     log_message: str | None = None,
 ) -> Entry:
+    """Give an entry its breakpoint, or the reason why its condition cannot be read."""
     try:
         entry.engine = EngineBreakpoint(
             id=entry.id,
@@ -150,7 +153,7 @@ def _function_entry(wanted: FunctionBreakpoint, taken: set[int]) -> Entry:
     except SelectorError as error:
         entry.problem = str(error)
         return entry
-    return _complete(entry, location, wanted)
+    return complete(entry, location, wanted)
 
 
 def selector_entries(selectors: tuple[str, ...]) -> list[Entry]:
