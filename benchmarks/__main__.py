@@ -9,7 +9,7 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks import compiled, hooks, latency, startup, throughput
+from benchmarks import compiled, hooks, hot_breakpoints, latency, memory, startup, throughput
 from benchmarks.table import Row, format_table, to_json
 
 Measurement = Callable[[], Iterable[Row]]
@@ -20,6 +20,8 @@ MEASUREMENTS: dict[tuple[str, ...], Measurement] = {
         for mode in throughput.MODES
         for model in throughput.SECONDS
     },
+    ("cond_hot_chain",): hot_breakpoints.conditions,
+    ("log_chain",): hot_breakpoints.log_messages,
     ("step", "refresh", "refresh_p95"): latency.stepping,
     ("variables_page", "evaluate"): latency.looking,
     ("env_20k",): latency.long_env,
@@ -27,6 +29,9 @@ MEASUREMENTS: dict[tuple[str, ...], Measurement] = {
     ("initialize",): startup.initialize,
     ("first_stop",): startup.first_stop,
     ("ready_20k", "listing_20k"): startup.large_graphs,
+    ("ready_100k", "listing_100k"): startup.huge_graphs,
+    ("memory_overhead",): memory.overhead,
+    ("interp_subclass",): hooks.subclass,
     ("attach_idle",): startup.idle,
     ("interp_hooks",): hooks.interpreters,
     ("aot_step",): compiled.aot_step,

@@ -4,7 +4,9 @@ Under fxdap a call of the GraphModule is debugged and `forward` called directly 
 both are measured in one process, in turn.
 """
 
+import functools
 import inspect
+import io
 import json
 import sys
 from collections.abc import Callable
@@ -20,11 +22,43 @@ from benchmarks.timing import interleave
 Run = Callable[[], object]
 
 
+RUN = inspect.unwrap(fx.Interpreter.run)
+RUN_NODE = inspect.unwrap(fx.Interpreter.run_node)
+"""torch's own functions, even where a debugger has replaced them."""
+
+
 def interpreter(module: fx.GraphModule, inputs: tuple[Any, ...]) -> Run:
-    """torch's own `Interpreter.run`, even where a debugger has replaced it."""
-    run = inspect.unwrap(fx.Interpreter.run)
-    plain = fx.Interpreter(module)
-    return lambda: run(plain, *inputs)
+    """torch's Interpreter."""
+    return _subclass(RUN_NODE)(module, inputs)
+
+
+def _subclass(run_node: Callable[[Any, fx.Node], Any]) -> Callable[..., Run]:
+    """An Interpreter with that `run_node`, run as without a debugger."""
+
+    def make(module: fx.GraphModule, inputs: tuple[Any, ...]) -> Run:
+        plain: Any = fx.Interpreter(module)
+        plain.run_node = functools.partial(run_node, plain)
+        return lambda: RUN(plain, *inputs)
+
+    return make
+
+
+def _conditional(self: fx.Interpreter, n: fx.Node) -> Any:
+    """What people write: a test in front of every node."""
+    if n.name == "nowhere":
+        breakpoint()
+    return RUN_NODE(self, n)
+
+
+def _printing(self: fx.Interpreter, n: fx.Node) -> Any:
+    """What people write: a line for one node in ten, here to nowhere."""
+    value = RUN_NODE(self, n)
+    if n.name.endswith("0"):
+        print(n.name, value.numel(), file=NOWHERE)
+    return value
+
+
+NOWHERE = io.StringIO()
 
 
 def settrace(module: fx.GraphModule, inputs: tuple[Any, ...]) -> Run:
@@ -59,6 +93,8 @@ PEERS: dict[str, Callable[[fx.GraphModule, tuple[Any, ...]], Run]] = {
     "fx.Interpreter": interpreter,
     "settrace": settrace,
     "DebugMode": debug_mode,
+    "conditional Interpreter": _subclass(_conditional),
+    "printing Interpreter": _subclass(_printing),
 }
 
 

@@ -81,6 +81,19 @@ def large_graphs() -> Iterable[Row]:
     )
 
 
+def huge_graphs() -> Iterable[Row]:
+    """A program of 100,000 nodes, and its listing."""
+    from benchmarks.models import chain_graph
+    from fxdap.engine.program import Program
+    from fxdap.view.listing import build_listing
+
+    module = chain_graph(100_000)
+    ready = _seconds_each(lambda: Program(module, module.graph, "Chain"), rounds=3)
+    listing = _seconds_each(lambda: build_listing(module), rounds=3)
+    yield _milliseconds("ready_100k", ready, 6000.0, {})
+    yield _milliseconds("listing_100k", listing, 3000.0, {})
+
+
 def idle() -> Iterable[Row]:
     """A process that listens and has no client runs its graphs as ever."""
     import fxdap
