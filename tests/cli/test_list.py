@@ -55,3 +55,17 @@ def test_capture_chooses_how_the_graph_is_made(sample_models: Path, tmp_path: Pa
 def test_a_target_that_is_not_there_is_explained(sample_models: Path, capsys):
     assert main(["list", str(sample_models / "mlp.py:MLPP")]) == 2
     assert "Did you mean 'MLP'?" in capsys.readouterr().err
+
+
+def test_aot_lists_the_forward_and_the_backward(
+    sample_models: Path, tmp_path: Path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    assert main(["list", str(sample_models / "mlp.py:MLP"), "--capture", "aot", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    listed = [answer["listing"], *answer["more"]]
+    assert [Path(each).name for each in listed] == ["MLP.forward.fxgraph", "MLP.backward.fxgraph"]
+    forward, backward = (Path(each).read_text(encoding="utf-8") for each in listed)
+    assert "%primals_1: f32[16, 8] = placeholder(fc1.weight)" in forward
+    assert "aten.threshold_backward.default" in backward
+    assert answer["nodes"] == forward.count(" = ") + backward.count(" = ")

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.dialogue.conftest import Connect
+from tests.dialogue.conftest import Connect, Listen
+from tests.dialogue.dialogue import PATIENCE
 
 BLOCK, SECOND = 20, 37
 """The lines `return x + self.down(torch.relu(self.up(x)))` and `return self.second(x)`."""
@@ -106,3 +107,65 @@ def test_graph_breaks_and_recompilations_are_told_with_their_reasons(connect: Co
     output = dialogue.client.output("console")
     assert f"{again}2: self.verbose == False no longer holds (`if self.verbose:` at" in output
     assert f"{again}4: tensor 'x' size mismatch at index 0. expected 16, actual 5" in output
+
+
+GUEST = """
+import threading, torch, fxdap
+from fxdap.graphs.compile.active import ACTIVE
+
+weight = torch.tensor([2.0, 3.0], requires_grad=True)
+
+
+def model(x):
+    return torch.relu(x * weight).sum()
+
+
+compiled = torch.compile(model, backend="fxdap_aot")
+
+
+def step():
+    weight.grad = None
+    compiled(torch.tensor([1.0, -1.0])).backward()
+    return weight.grad.tolist()
+
+
+print(step(), flush=True)
+before = torch.compile
+fxdap.listen(token="secret")
+fxdap.wait_for_client()
+slow = threading.Thread(target=lambda: print(step(), flush=True), name="slow")
+slow.start()
+quick = [torch.compile(f, backend="fxdap") for f in (torch.sin, torch.cos)]
+threads = [threading.Thread(target=f, args=(torch.ones(2),)) for f in quick]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print("others compiled, slow runs:", slow.is_alive(), flush=True)
+slow.join()
+print(step(), torch.compile is before, ACTIVE.debugger, flush=True)
+"""
+"""Compiles before a client is there; then two threads compile while a third one is stopped."""
+
+
+def test_graphs_compiled_before_a_client_came_are_debugged_and_hold_up_no_other_thread(
+    listen: Listen,
+) -> None:
+    listening = listen(GUEST)
+    assert listening.lines(1) == ["[1.0, -0.0]"]
+    dialogue = listening.connect()
+    dialogue.initialize()
+    seq = dialogue.client.send("attach", {"token": "secret"})
+    dialogue.client.wait_event("initialized", timeout=PATIENCE)
+    [known] = dialogue.break_on("graph:*.backward target:aten.threshold_backward")
+    assert known.verified
+    dialogue.run(seq)
+    dialogue.stopped("function breakpoint", "threshold_backward")
+    threads = dialogue.client.request("threads").threads
+    assert [t.name for t in threads if t.id == dialogue.thread] == ["slow"]
+    assert listening.lines(1) == ["others compiled, slow runs: True"]
+    assert dialogue.value("tangents_1.item()") == "1.0"
+    dialogue.client.request("disconnect")
+    assert listening.lines(2) == ["[1.0, -0.0]", "[1.0, -0.0] True None"]
+    dialogue.close()
+    assert "Traceback" not in listening.errors()

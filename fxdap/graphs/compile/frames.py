@@ -7,12 +7,20 @@ import threading
 from collections import Counter
 from types import CodeType, FrameType
 from typing import Any
+from weakref import WeakKeyDictionary
+
+import torch
 
 from fxdap.view.source import plain_function
+
+_forwards: WeakKeyDictionary[CodeType, str] = WeakKeyDictionary()
 
 
 def function_name(code: CodeType) -> str:
     """`Net.forward`, also for the rest of it that runs after a graph break."""
+    known = _forwards.get(code)
+    if known is not None:
+        return known
     name: str = getattr(code, "co_qualname", code.co_name)
     name = name.rpartition("<locals>.")[2]
     return plain_function(name).replace("<lambda>", "lambda")
@@ -24,12 +32,26 @@ def compiled_code() -> CodeType | None:
     No hook tells it, but the compiler has it in a local variable.
     """
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        if is_compiler(frame.f_code):
-            code = frame.f_locals.get("code")
-            return code if isinstance(code, CodeType) else None
+    while frame is not None and not is_compiler(frame.f_code):
         frame = frame.f_back
-    return None
+    code = frame.f_locals.get("code") if frame is not None else None
+    if frame is None or not isinstance(code, CodeType):
+        return None
+    variables = frame.f_locals.get("locals")
+    owner = variables.get("self") if isinstance(variables, dict) else None
+    if isinstance(owner, torch.nn.Module) and _is_forward(code, type(owner)):
+        _forwards[code] = f"{type(owner).__name__}.forward"
+    return code
+
+
+def _is_forward(code: CodeType, owner: type[torch.nn.Module]) -> bool:
+    """Whether it is, or is what a graph break left of, the class's forward, decorated or not."""
+    forward = getattr(owner.forward, "__code__", None)
+    return (
+        isinstance(forward, CodeType)
+        and forward.co_filename == code.co_filename
+        and forward.co_name == plain_function(code.co_name)
+    )
 
 
 def is_compiler(code: CodeType) -> bool:

@@ -19,6 +19,7 @@ _GUARD = re.compile(r"(?P<guard>.*?\S)\s{2,}# (?:(?P<code>.*?)  # )?(?P<place>\S
 """A failed guard, and in a comment the user's line that asked for it."""
 
 _LONG = 300
+_REASONS = {"step_unsupported": "what this line calls breaks it"}
 
 
 class Item(NamedTuple):
@@ -85,6 +86,7 @@ def _user_line(stack: Iterable[FrameSummary]) -> FrameSummary | None:
 
 def _break_text(reason: str, place: FrameSummary) -> str:
     head, _, rest = reason.strip().partition("\n")
+    head = _REASONS.get(head, head)
     explained = re.search(r"Explanation: (.*?)(?=\n\s*Hint:|\n\s*\n|\Z)", rest, re.DOTALL)
     why = f"{head}. {' '.join(explained[1].split())}" if explained else head
     code = f" `{place.line}`" if place.line else ""
