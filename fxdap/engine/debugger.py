@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -45,6 +45,9 @@ class Key(NamedTuple):
     """Identity of the program it is nested in; 0 for a graph that is run by itself."""
     module: int
     graph: int
+
+
+MakeProgram = Callable[[torch.nn.Module, Graph, str], Program]
 
 
 class Listener(Protocol):
@@ -176,16 +179,16 @@ class Debugger:
         graph: Graph,
         version: object,
         name: str,
-        family: list[Program] | None = None,
+        make: MakeProgram = Program,
     ) -> Program:
-        """The program of a graph; a new one when the graph changed, which joins the family.
+        """The program of a graph; a new one, by `make`, when the graph changed.
 
         `version` is an object that stays the same while the graph does, such as a GraphModule's
         compiled forward; None if there is none, then the graph itself is compared. A thread that
         meets a graph which another is still preparing waits, or it would run past breakpoints.
         """
         with self._preparing:
-            return self._find_or_add(module, graph, version, name, family)
+            return self._find_or_add(module, graph, version, name, make)
 
     def _find_or_add(
         self,
@@ -193,7 +196,7 @@ class Debugger:
         graph: Graph,
         version: object,
         name: str,
-        family: list[Program] | None,
+        make: MakeProgram,
     ) -> Program:
         alone = Key(0, id(module), id(graph))
         for key in (alone._replace(root=self._calling_root()), alone):
@@ -205,7 +208,7 @@ class Debugger:
             if known[1].is_current():
                 self._programs[key] = (version or known[0], known[1])
                 return known[1]
-        return self._add_program(alone, module, graph, version, name, family)
+        return self._add_program(alone, module, graph, version, name, make)
 
     def _calling_root(self) -> int:
         """The program in whose listing a graph that begins now may be nested."""
@@ -219,13 +222,10 @@ class Debugger:
         graph: Graph,
         version: object,
         name: str,
-        family: list[Program] | None,
+        make: MakeProgram,
     ) -> Program:
         with self.lock:
-            program = Program(module, graph, self._unique(name))
-            if family is not None:
-                program.family = family
-                family.append(program)
+            program = make(module, graph, self._unique(name))
             self._programs[key] = (version, program)
             while len(self._programs) > PROGRAM_LIMIT:
                 self._programs.popitem(last=False)
@@ -245,12 +245,11 @@ class Debugger:
         count = self._names[name] = self._names.get(name, 0) + 1
         return name if count == 1 else f"{name}_{count}"
 
-    def run_program(self, program: Program, inputs: Sequence[Any]) -> Any:
+    def run_program(self, program: Program, inputs: Iterable[Any]) -> Any:
         """Run a program on the calling thread with its placeholders' values, in order."""
         thread = self.current_thread()
         frame = Frame(program, thread, thread.top)
-        for index, value in zip(program.placeholders, inputs, strict=True):
-            frame.registers[index] = value
+        _take_inputs(frame, inputs)
         result = run_in(thread, frame, frame.run)
         frame.end()
         return result
@@ -272,6 +271,12 @@ class Debugger:
             self._threads.clear()
         for thread in threads:
             thread.detach()
+
+
+def _take_inputs(frame: Frame, inputs: Iterable[Any]) -> None:
+    """In a function of its own, so that only the registers hold the values afterwards."""
+    for index, value in zip(frame.program.placeholders, inputs, strict=True):
+        frame.registers[index] = value
 
 
 def forward_of(module: torch.nn.Module) -> object:

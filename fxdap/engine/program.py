@@ -62,6 +62,8 @@ class Program:
 
     `path` is where the graph's nodes stand in the listing of the outermost program: "" there,
     "cond.true" for a nested graph. A nested program shares its parent's listing and file.
+    With `owns_inputs` the caller keeps no input, so that letting go of one frees it. `family` has
+    the programs that hold other parts of the same functions.
     """
 
     def __init__(
@@ -72,6 +74,8 @@ class Program:
         *,
         parent: "Program | None" = None,
         path: str = "",
+        owns_inputs: bool = False,
+        family: Sequence["Program"] = (),
     ) -> None:
         self.module = module
         self.graph = graph
@@ -82,15 +86,15 @@ class Program:
         self.index = {node: i for i, node in enumerate(self.nodes)}
         self.by_name = {node.name: i for i, node in enumerate(self.nodes)}
         self.placeholders = [i for i, node in enumerate(self.nodes) if node.op == "placeholder"]
-        self.last_uses = _last_uses(self.nodes, self.index)
+        held = ("get_attr",) if owns_inputs else ("placeholder", "get_attr")
+        self.last_uses = _last_uses(self.nodes, self.index, held)
         freed = {index for uses in self.last_uses for index in uses}
         self._survivors = [i for i in range(len(self.nodes)) if i not in freed]
         self._stores: list[Store] = []
         self.flags = bytearray(len(self.nodes) + 1)
         self.flags_version = 0
         self.listing_file: Path | None = None
-        self.family: Sequence[Program] = ()
-        """Programs that hold other parts of the same functions, itself included."""
+        self.family = family
         self.steps = tuple(Step(n.op, n.target, n.args, n.kwargs) for n in self.nodes)
         self.last_run: tuple[int, int] | None = None
         """Bytes of the inputs and of all values, of the last run that ended."""
@@ -248,16 +252,18 @@ def _calls(node: Node) -> list[tuple[str, int]]:
     return [(scope.path, scope.call) for scope in enclosing_scopes(node)]
 
 
-def _last_uses(nodes: Sequence[Node], index: dict[Node, int]) -> list[list[int]]:
+def _last_uses(
+    nodes: Sequence[Node], index: dict[Node, int], held: tuple[str, ...]
+) -> list[list[int]]:
     """For each node the registers that nothing reads after it.
 
-    Inputs and parameters are left out: the caller holds them, so letting go frees nothing.
+    What others hold, such as parameters, is left out: letting go of it frees nothing.
     """
     uses: list[list[int]] = [[] for _ in nodes]
     seen: set[Node] = set()
     for i in range(len(nodes) - 1, -1, -1):
         for source in nodes[i].all_input_nodes:
-            if source not in seen and source.op not in ("placeholder", "get_attr"):
+            if source not in seen and source.op not in held:
                 seen.add(source)
                 uses[i].append(index[source])
     return uses

@@ -1,6 +1,7 @@
 """Graphs of torch.compile in one process: names, steps, threads, and how torch is left."""
 
 import _thread
+import functools
 import threading
 from typing import Any
 
@@ -24,6 +25,22 @@ class Scale(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return torch.relu(x * self.weight).sum()
+
+
+def decorate(function: Any) -> Any:
+    @functools.wraps(function)
+    def wrapper(self: nn.Module, *args: Any) -> Any:
+        return function(self, *args)
+
+    return wrapper
+
+
+class Decorated(nn.Module):
+    @decorate
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = x + 1
+        torch._dynamo.graph_break()
+        return y * 2
 
 
 LINE = Scale.forward.__code__.co_firstlineno + 1
@@ -146,6 +163,33 @@ def test_a_step_follows_the_work_to_a_thread_that_python_did_not_make_and_back(s
         (True, "%output"),
         (False, "%primals_1"),
     ]
+
+
+def test_what_only_the_graph_reads_is_let_go_after_its_last_use(step):
+    kept: list[str] = []
+
+    def note(_: Driver, thread: Any, stop: Any) -> None:
+        frame = thread.frames[-1]
+        kept.extend(frame.program.nodes[index].name for index in frame.computed())
+
+    driver = Driver(at_stop=note, keep_values=False)
+    driver.break_on("graph:Scale.backward op:output")
+    with driver:
+        step()
+        step()
+    assert kept == ["mul_1"] * 2
+
+
+def test_a_decorated_forward_bears_the_name_of_its_class_also_after_a_graph_break():
+    driver = Driver()
+    driver.break_on("op:output")
+    with driver:
+        torch.compile(Decorated(), backend=backends.dynamo)(torch.ones(2))
+    graphs = [program.name for program in driver.added if program.name.startswith("Decorated")]
+    assert graphs == ["Decorated", "Decorated-2"]
+    [(text, file, line)] = driver.news
+    assert text.startswith(f"torch.compile: the graph breaks at test_compile.py:{line} ")
+    assert file == __file__
 
 
 def test_titles_count_the_graphs_of_one_function():

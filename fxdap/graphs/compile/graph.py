@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 from weakref import WeakSet
 
-from torch.fx import GraphModule
+import torch
+from torch.fx import Graph, GraphModule
 
 from fxdap.engine.debugger import Debugger
 from fxdap.engine.program import Program
@@ -28,6 +29,7 @@ class CompiledGraph:
         self.title = title
         self._native: Callable[..., Any] = module.forward
         self._script_prefix = script_prefix
+        self._owns_inputs = False
         self._met = 0
         self.relatives: list[CompiledGraph] = []
         """The forward and the backward of one function."""
@@ -38,9 +40,14 @@ class CompiledGraph:
         script = debugger.options.script if self._script_prefix else ""
         name = f"{script}.{self.title}" if script else self.title
         module = self.module
-        return debugger.program_for(module, module.graph, self, name, family=ACTIVE.family)
+        return debugger.program_for(module, module.graph, self, name, self._make)
 
-    def run(self, debugger: Debugger, inputs: Sequence[Any]) -> Any:
+    def _make(self, module: torch.nn.Module, graph: Graph, name: str) -> Program:
+        family = ACTIVE.family
+        family.append(Program(module, graph, name, owns_inputs=self._owns_inputs, family=family))
+        return family[-1]
+
+    def run(self, debugger: Debugger, inputs: Iterable[Any]) -> Any:
         """Debug one call. The first one in a session makes the backward known too."""
         if self._met != ACTIVE.sessions:
             self._met = ACTIVE.sessions
@@ -62,18 +69,26 @@ class CompiledGraph:
         return call
 
     def boxed(self) -> Callable[..., Any]:
-        """What AOT autograd calls: the inputs are one list, which the callee may empty."""
+        """What AOT autograd calls: the inputs are one list, which the callee empties."""
         native = self._native
+        self._owns_inputs = True
 
         def call(inputs: list[Any]) -> Any:
             debugger = ACTIVE.debugger
             if debugger is None or is_ghost(inputs):
                 return native(inputs)
-            return self.run(debugger, inputs)
+            return self.run(debugger, _taken(inputs))
 
         skip(call, below=True)
         call._boxed_call = True  # type: ignore[attr-defined]
         return call
+
+
+def _taken(inputs: list[Any]) -> Iterator[Any]:
+    """The inputs in order, taken out of the list."""
+    inputs.reverse()
+    while inputs:
+        yield inputs.pop()
 
 
 def known_graphs() -> list[CompiledGraph]:

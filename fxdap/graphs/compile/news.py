@@ -55,8 +55,7 @@ class News:
             pass
 
     def _broken(self) -> Iterator[Item]:
-        from torch._dynamo.utils import graph_break_reasons as reasons
-
+        reasons: list[Any] = _noted("graph_break_reasons", [])
         start = self._breaks if self._breaks <= len(reasons) else 0
         self._breaks = len(reasons)
         for reason in reasons[start:]:
@@ -65,9 +64,8 @@ class News:
                 yield Item(_break_text(reason.reason, place), place.filename, place.lineno or 0)
 
     def _recompiled(self, title: str) -> Iterator[Item]:
-        from torch._dynamo.utils import guard_failures
-
-        for code, reasons in list(guard_failures.items()):
+        failures: dict[CodeType, list[Any]] = _noted("guard_failures", {})
+        for code, reasons in list(failures.items()):
             start = self._failures.get(code, 0)
             self._failures[code] = len(reasons)
             new = reasons[start if start <= len(reasons) else 0 :]
@@ -76,6 +74,13 @@ class News:
                 graph = f", as {title}" if code is compiled_code() else ""
                 text = f"torch.compile: {what} is compiled again{graph}: {_failed(new)}"
                 yield Item(text, code.co_filename, code.co_firstlineno)
+
+
+def _noted(name: str, missing: Any) -> Any:
+    """One of Dynamo's own notes, which a version of torch may not keep."""
+    import torch._dynamo.utils as notes
+
+    return getattr(notes, name, missing)
 
 
 def _user_line(stack: Iterable[FrameSummary]) -> FrameSummary | None:
