@@ -91,7 +91,7 @@ def _unquoted(value: str) -> str:
 def _interpreter(
     configuration: LaunchConfiguration, cwd: Path, path: str | None
 ) -> tuple[str, ...]:
-    given = configuration.python or sys.executable
+    given = configuration.interpreter or sys.executable
     words: tuple[str, ...] = (given,) if isinstance(given, str) else given
     if not "".join(words[:1]):
         raise wrong_value("python", list(words), "empty")

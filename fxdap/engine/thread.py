@@ -17,6 +17,7 @@ from fxdap.engine.stops import Phase, Stop
 if TYPE_CHECKING:
     from fxdap.engine.breakpoints import Hits
     from fxdap.engine.debugger import Debugger
+    from fxdap.engine.descent import Descent
 
 
 class Abandoned(BaseException):
@@ -45,6 +46,8 @@ class DebugThread:
         self.stop: Stop | None = None
         self.stop_count = 0
         self.plan: Plan | None = None
+        self.descent: Descent | None = None
+        """A step that is to enter Python, while its node runs."""
         self.stepped = False
         """Whether the stop is where a step was to land, whatever else it is."""
         self.pause_requested = False
@@ -70,6 +73,11 @@ class DebugThread:
     def is_current(self) -> bool:
         """Whether this is the calling thread; the system reuses the idents of ended ones."""
         return self._python() is threading.current_thread()
+
+    @property
+    def python_thread(self) -> threading.Thread | None:
+        """Python's own object for it."""
+        return self._python()
 
     def has_ended(self) -> bool:
         """Whether the thread is over."""
@@ -99,6 +107,8 @@ class DebugThread:
     def leave(self, frame: Frame) -> None:
         """A graph ended; a step that was to land in it lands in its caller."""
         self.frames.pop()
+        if self.descent is not None and self.descent.frame is frame:
+            self._end_descent()
         if self.plan is not None and self.plan.frame is frame:
             self.plan.disarm()
             self.plan.index = len(frame.program)
@@ -184,6 +194,7 @@ class DebugThread:
 
     def halt(self, stop: Stop) -> None:
         """Stop here and work for the client until resumed."""
+        self._end_descent()
         if self.plan is not None:
             self.plan.disarm()
             self.plan = None
@@ -196,8 +207,16 @@ class DebugThread:
         self.debugger.listener.stopped(self, stop)
         self._work_until_resumed()
         self.stop = None
+        self.debugger.listener.resumed(self)
+        if self.descent is not None and self.frames:
+            self.descent.begin(self.frames[-1])
         if self._abandoned:
             raise Abandoned
+
+    def _end_descent(self) -> None:
+        if self.descent is not None:
+            self.descent.end()
+            self.descent = None
 
     def _work_until_resumed(self) -> None:
         while True:
@@ -227,17 +246,24 @@ class DebugThread:
         """Have the stopped thread do something. Nothing may escape from `work`."""
         self._work.put(work)
 
-    def resume(self, plan: Plan | None = None) -> None:
-        """Let a stopped thread go on, to the landing place of a step if one is given."""
+    def resume(self, plan: Plan | None = None, descent: Descent | None = None) -> None:
+        """Let a stopped thread go on, to the landing place of a step if one is given.
+
+        With `descent` the step may enter Python on its way.
+        """
 
         def prepare() -> None:
             if plan is not None:
                 plan.arm()
-            self.plan = plan
+            self.plan, self.descent = plan, descent
 
-        self._resuming = True
+        self.reserve()
         self._work.put(prepare)
         self._work.put(None)
+
+    def reserve(self) -> None:
+        """It is told to go on, and only waits for `resume`: nothing more is asked of it."""
+        self._resuming = True
 
     def pause(self) -> None:
         """Stop before the next node this thread runs."""

@@ -45,6 +45,7 @@ class Events:
 
     def stopped(self, thread: DebugThread, stop: Stop) -> None:
         """A thread stopped; the program's output before it is shown first."""
+        self.session.python.graph_stopped()
         _flush()
         if wrote(thread):
             self.session.presenter.clear()
@@ -62,6 +63,10 @@ class Events:
                 hit_breakpoint_ids=list(stop.breakpoint_ids) or None,
             ),
         )
+
+    def resumed(self, thread: DebugThread) -> None:
+        """A thread goes on."""
+        self.session.python.graph_resumed()
 
     def thread_started(self, thread: DebugThread) -> None:
         """A user thread runs its first graph."""

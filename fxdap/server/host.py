@@ -8,6 +8,7 @@ import sys
 import threading
 from pathlib import Path
 
+from fxdap.server.debugpy_host import exempt
 from fxdap.server.session import Session
 from fxdap.wire.connection import Connection
 from fxdap.wire.log import WireLog
@@ -28,7 +29,7 @@ class Host:
         self._owner: Session | None = None
         self._lock = threading.Lock()
         self._attached = threading.Event()
-        threading.Thread(target=self._accept, name="fxdap-listener", daemon=True).start()
+        exempt(threading.Thread(target=self._accept, name="fxdap-listener", daemon=True)).start()
 
     def wait(self, timeout: float | None) -> bool:
         """Wait for a client that has attached and configured its breakpoints."""
@@ -48,6 +49,7 @@ class Host:
         )
         session = Session(connection, on_end=lambda: self._left(session))
         session.token = self.token
+        session.python.host = sock.getsockname()[0]
         session.debugger.options.script = Path(sys.argv[0]).stem
         session.exit_process = os._exit
         session.claim = lambda: self._claim(session)

@@ -102,6 +102,8 @@ class Runner:
         session.configured.wait(CONFIGURATION_DEADLINE)
         session.connection.respond(request)
         session.configured.wait()
+        if configuration.python_options.debug and not configuration.no_debug:
+            session.python.await_client()
         return self._guarded(lambda: self._start(configuration, target))
 
     def _start(self, configuration: LaunchConfiguration, target: Target | None) -> None:

@@ -16,6 +16,7 @@ from fxdap.engine.stops import Stop
 from fxdap.engine.thread import DebugThread, raise_in_thread
 from fxdap.graphs.runs import GraphRuns
 from fxdap.server.breakpoint_table import BreakpointTable
+from fxdap.server.debugpy_host import exempt
 from fxdap.server.diagnoses import Diagnoses
 from fxdap.server.events import Events
 from fxdap.server.handlers.breakpoints import selector_entries
@@ -23,12 +24,13 @@ from fxdap.server.handles import FrameView, Handles
 from fxdap.server.listing_names import ListingNames
 from fxdap.server.present import Presenter
 from fxdap.server.progress import Progress
+from fxdap.server.python_side import PythonSide
 from fxdap.server.registry import HANDLERS, Served, When, offer
 from fxdap.server.variables_tree import Branch
 from fxdap.view.node_text import node_line
 from fxdap.wire.connection import Connection
 from fxdap.wire.dispatch import decode_arguments
-from fxdap.wire.envelope import Request
+from fxdap.wire.envelope import Request, Response
 from fxdap.wire.errors import RequestError
 from fxdap.wire.messages import CancelArguments, Capabilities, InitializeRequestArguments
 
@@ -66,6 +68,7 @@ class Session:
         self.presenter = Presenter(self)
         self.progress = Progress(connection)
         self.diagnoses = Diagnoses()
+        self.python = PythonSide(self)
         self.scratch: dict[str, Any] = {}
         self.exit_process: Callable[[int], None] = lambda code: None
         self.claim: Callable[[], bool] = lambda: True
@@ -82,8 +85,8 @@ class Session:
 
     def start(self) -> None:
         """Start the reader and the server thread."""
-        threading.Thread(target=self._serve, name="fxdap-server", daemon=True).start()
-        threading.Thread(target=self._read, name="fxdap-reader", daemon=True).start()
+        exempt(threading.Thread(target=self._serve, name="fxdap-server", daemon=True)).start()
+        exempt(threading.Thread(target=self._read, name="fxdap-reader", daemon=True)).start()
 
     def _read(self) -> None:
         while (message := self.connection.read()) is not None:
@@ -92,6 +95,8 @@ class Session:
                     self._cancel(message)
                 else:
                     self._queue.put(message)
+            elif isinstance(message, Response):
+                self.python.take_response(message)
         self._queue.put(None)
         self._on_end()
 
@@ -294,6 +299,7 @@ class Session:
         self.configured.set()
         for thread in self.debugger.threads():
             thread.abandon()
+        self.python.let_go()
         main = threading.main_thread().ident
         in_graph = [t.native_id for t in self.debugger.threads() if t.frames]
         if main is not None and main not in in_graph:
@@ -315,6 +321,7 @@ class Session:
         """Take the debugger out of the process: patches undone, nothing stopped, nothing held."""
         self.runs.uninstall()
         self.debugger.end()
+        self.python.end()
         self.frames.clear()
         self.variables.clear()
         self.presenter.clear()

@@ -49,7 +49,7 @@ _REMEDIES = {
     "timeTravel": "give true or false",
     "keepValues": "give `all`, or `needed` to keep only what a later node reads",
     "memoryBudget": 'give a share such as "25%", a size such as "2GB", or bytes',
-    "python": "give the path of a Python interpreter",
+    "python": 'give the path of a Python interpreter, or {"debug": true, "justMyCode": true}',
     "cwd": "give the path of a folder",
     "env": 'give an object of strings, such as {"OMP_NUM_THREADS": "1"}; null removes a variable',
     "envFile": "give the path of a file of NAME=value lines",
@@ -66,6 +66,22 @@ class ConfigurationError(RequestError):
     """A configuration that cannot be used; names the key, the value and the remedy."""
 
 
+class PythonOptions(
+    Struct,
+    frozen=True,
+    kw_only=True,
+    rename="camel",
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+):
+    """`python` as an object: the interpreter, and how far Python itself is debugged."""
+
+    path: str | tuple[str, ...] | None = None
+    debug: bool = False
+    """Whether the Python debugger is there from the start, not only once a step enters Python."""
+    just_my_code: bool = True
+
+
 class DebugOptions(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """What launch and attach have in common."""
 
@@ -78,6 +94,17 @@ class DebugOptions(Struct, frozen=True, kw_only=True, rename="camel", omit_defau
     workspace: str | None = None
     log_to_file: bool | str = False
     no_debug: bool = False
+    python: str | tuple[str, ...] | PythonOptions | None = None
+
+    @property
+    def interpreter(self) -> str | tuple[str, ...] | None:
+        """The Python interpreter that is to run the program."""
+        return self.python.path if isinstance(self.python, PythonOptions) else self.python
+
+    @property
+    def python_options(self) -> PythonOptions:
+        """How far Python itself is debugged."""
+        return self.python if isinstance(self.python, PythonOptions) else PythonOptions()
 
     def memory_limit(self, free: int) -> int:
         """Bytes that kept values may take, of a memory with `free` bytes free."""
@@ -99,7 +126,6 @@ class LaunchConfiguration(DebugOptions, frozen=True, kw_only=True):
     capture: Capture = "auto"
     compile: Compile = "off"
     stop_on_entry: bool = True
-    python: str | tuple[str, ...] | None = None
     cwd: str | None = None
     env: dict[str, str | None] = field(default_factory=dict)
     env_file: str | None = None
@@ -128,7 +154,6 @@ class AttachConfiguration(DebugOptions, frozen=True, kw_only=True):
     connect: Address | None = None
     token: str | None = None
     stop_on_entry: bool = False
-    python: str | tuple[str, ...] | None = None
 
 
 def parse_launch(raw: Raw) -> tuple[LaunchConfiguration, list[str]]:

@@ -56,6 +56,7 @@ CAPABILITIES = Capabilities(
             condition_description="node selector, such as target:aten.div or module:layers.0",
         ),
     ],
+    supports_step_in_targets_request=True,
     supports_completions_request=True,
     completion_trigger_characters=[".", "%"],
     supports_restart_request=True,

@@ -36,6 +36,7 @@ class Dialogue:
         self.folder = folder
         self.thread = 0
         self.frame = 0
+        self.abilities: dict[str, bool] = {}
 
     def close(self) -> None:
         """End the session if it is still on, and check everything that was received."""
@@ -46,7 +47,13 @@ class Dialogue:
 
     def initialize(self) -> Any:
         return self.client.request(
-            "initialize", {"adapterID": "fxdap", "clientID": "test", "supportsVariablePaging": True}
+            "initialize",
+            {
+                "adapterID": "fxdap",
+                "clientID": "test",
+                "supportsVariablePaging": True,
+                **self.abilities,
+            },
         )
 
     def begin(self, **configuration: Any) -> int:

@@ -146,6 +146,9 @@ class Driver:
         word = self._script.pop(0) if self._script else self.forever or "go"
         return None if word == "go" else _STEPS[word](frame)
 
+    def resumed(self, thread: DebugThread) -> None:
+        pass
+
     def thread_started(self, thread: DebugThread) -> None:
         self.started.append(thread)
 

@@ -10,6 +10,7 @@ from fxdap.server.handlers import (
     lifecycle,
     sources,
     stack,
+    step_in,
     variables,
 )
 
@@ -23,5 +24,6 @@ __all__ = [
     "lifecycle",
     "sources",
     "stack",
+    "step_in",
     "variables",
 ]

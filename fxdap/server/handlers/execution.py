@@ -1,4 +1,4 @@
-"""continue, next, stepIn, stepOut, pause, threads."""
+"""continue, next, stepOut, pause, threads."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from torch.fx import Interpreter
 
 from fxdap.engine.frame import Frame
-from fxdap.engine.plan import Plan, step_in, step_out, step_over
+from fxdap.engine.plan import Plan, step_out, step_over
 from fxdap.graphs.compile.frames import is_compiling
 from fxdap.server.registry import When, serves
 from fxdap.wire.errors import RequestError
@@ -19,7 +18,6 @@ from fxdap.wire.messages import (
     ContinueResponseBody,
     NextArguments,
     PauseArguments,
-    StepInArguments,
     StepOutArguments,
     Thread,
     ThreadsResponseBody,
@@ -43,19 +41,6 @@ def next_(session: Session, arguments: NextArguments) -> None:
     _resume(session, arguments, step_over)
 
 
-@serves("stepIn", When.STOPPED)
-def step_in_(session: Session, arguments: StepInArguments) -> None:
-    """Step into the graph that the node calls, if it calls one."""
-    frame = session.stopped_thread(arguments).top
-    own = type(frame.interpreter) if frame is not None else None
-    if own not in (None, type(None), Interpreter):
-        session.say_once(
-            f"Step In enters the graphs that a node runs. It does not enter Python code, such as "
-            f"that of {own.__name__}, yet: for that, attach a Python debugger too."
-        )
-    _resume(session, arguments, step_in)
-
-
 @serves("stepOut", When.STOPPED)
 def step_out_(session: Session, arguments: StepOutArguments) -> None:
     """Run to the end of the innermost module, or of the graph."""
@@ -64,7 +49,7 @@ def step_out_(session: Session, arguments: StepOutArguments) -> None:
 
 def _resume(
     session: Session,
-    arguments: ContinueArguments | NextArguments | StepInArguments | StepOutArguments,
+    arguments: ContinueArguments | NextArguments | StepOutArguments,
     step: Callable[[Frame], Plan] | None,
 ) -> None:
     thread = session.stopped_thread(arguments)
@@ -88,7 +73,9 @@ def pause(session: Session, arguments: PauseArguments) -> None:
         _say_what_it_waits_for(session, threading.main_thread().ident or 0)
         return
     if not thread.is_stopped:
-        if not thread.frames:
+        if session.python.holds(thread):
+            session.after_response(lambda: session.events.say(_IN_PYTHON))
+        elif not thread.frames:
             _say_what_it_waits_for(session, thread.native_id)
         thread.pause()
 
@@ -101,6 +88,10 @@ def _say_what_it_waits_for(session: Session, native_id: int) -> None:
 _COMPILING = (
     "torch.compile is at work and holds a lock of the whole process, so it is not stopped: the "
     "program pauses before the next graph's first node."
+)
+_IN_PYTHON = (
+    "This thread is stopped in Python, in the Python session: it pauses before the next node once "
+    "it goes on there."
 )
 _WAITING = "No graph is running now: the program pauses before the next graph's first node."
 MAIN_THREAD = Thread(id=1, name="MainThread")

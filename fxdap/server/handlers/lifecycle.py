@@ -51,10 +51,12 @@ def attach(session: Session, request: Request) -> None:
     """Begin to debug this process; answered when the client has set its breakpoints."""
     if session.ready or session.token is None:
         raise RequestError("attach: this process is being debugged already")
-    accept_attach(session, request.arguments)
+    configuration = accept_attach(session, request.arguments)
     if not session.claim():
         raise RequestError("attach: another client is attached to this process", show_user=True)
     session.begin_attached(request)
+    if configuration.python_options.debug:
+        session.python.begin()
 
 
 @serves(
@@ -108,4 +110,5 @@ def apply_options(session: Session, options: DebugOptions, stop_on_entry: bool) 
     engine.retention = Retention(options.memory_limit(free_memory()))
     engine.expect_entry(stop_on_entry)
     session.workspace = options.workspace
+    session.python.my_code = options.python_options.just_my_code
     session.node_breakpoints(options.node_breakpoints)

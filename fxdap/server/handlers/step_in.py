@@ -1,0 +1,66 @@
+"""stepIn and stepInTargets: into the graphs and the Python that a node runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from fxdap.graphs.python_targets import PythonTarget, python_targets
+from fxdap.server.registry import When, serves
+from fxdap.wire.errors import RequestError
+from fxdap.wire.messages import (
+    Capabilities,
+    StepInArguments,
+    StepInTarget,
+    StepInTargetsArguments,
+    StepInTargetsResponseBody,
+)
+
+if TYPE_CHECKING:
+    from fxdap.server.session import Session
+
+_FIRST_PYTHON = 1000
+"""Python targets are numbered from here."""
+
+
+@serves("stepIn", When.STOPPED)
+def step_in(session: Session, arguments: StepInArguments) -> None:
+    """Step into the graph or the Python that the node calls, if it calls any of the user's."""
+    thread = session.stopped_thread(arguments)
+    target = None
+    if arguments.target_id is not None:
+        target = _target(session, arguments)
+    session.released(thread)
+    session.after_response(lambda: session.python.step_in(thread, target))
+
+
+@serves(
+    "stepInTargets",
+    When.STOPPED,
+    on_thread=True,
+    offers=Capabilities(supports_step_in_targets_request=True),
+)
+def step_in_targets(session: Session, arguments: StepInTargetsArguments) -> Struct:
+    """What a step in from this frame can enter."""
+    view = session.frame_view(arguments.frame_id)
+    frame = view.frame
+    if frame is None or view.scope is not None or frame is not view.thread.top:
+        return StepInTargetsResponseBody(targets=[])
+    targets = [_shown(_FIRST_PYTHON + i, target) for i, target in enumerate(python_targets(frame))]
+    return StepInTargetsResponseBody(targets=targets)
+
+
+def _shown(ident: int, target: PythonTarget) -> StepInTarget:
+    file, line = target.code.co_filename, target.code.co_firstlineno
+    return StepInTarget(id=ident, label=f"{target.name}  {Path(file).name}:{line}")
+
+
+def _target(session: Session, arguments: StepInArguments) -> PythonTarget:
+    frame = session.stopped_thread(arguments).top
+    targets = python_targets(frame) if frame is not None else []
+    index = (arguments.target_id or 0) - _FIRST_PYTHON
+    if not 0 <= index < len(targets):
+        raise RequestError(f"stepIn: there is no target {arguments.target_id} at this node")
+    return targets[index]

@@ -1,0 +1,257 @@
+"""The Python debugger beside a graph session: when it is there, and how a step enters Python."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from types import CodeType, FrameType
+from typing import TYPE_CHECKING, Any
+
+from fxdap.engine.descent import Descent
+from fxdap.engine.frame import Frame
+from fxdap.engine.plan import Plan, step_in
+from fxdap.engine.thread import DebugThread
+from fxdap.graphs.python_targets import (
+    PythonTarget,
+    is_users_code,
+    may_run_python,
+    python_targets,
+)
+from fxdap.server import debugpy_host
+from fxdap.server.debugpy_host import Door, exempt
+from fxdap.wire.envelope import Response
+from fxdap.wire.messages import StartDebuggingRequestArguments
+
+if TYPE_CHECKING:
+    from fxdap.server.session import Session
+
+CHILD_TYPE = "fxdap-python"
+PATIENCE_S = 20.0
+"""For a client to begin its Python session; after that a step goes on without."""
+
+
+class PythonSide:
+    """Brings debugpy in when a step wants to enter Python, and keeps the two apart.
+
+    A thread is stopped by one of the two at a time. While it is stopped here, debugpy does not
+    trace it; while debugpy holds it, it is running for the graph's client. Our own threads are
+    exempt from debugpy, and it never stops in our code, so none of our locks can be held by a
+    thread that it stopped.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.my_code = True
+        self.host = "127.0.0.1"
+        self._answer: Response | None = None
+        self._changed = threading.Condition()
+        self._asked: int | None = None
+        self._listener = _Listener(self)
+        debugpy_host.keep_out()
+        debugpy_host.listen_to_client(self._listener)
+
+    # What the engine tells, on the user's thread.
+
+    def graph_stopped(self) -> None:
+        """The calling thread stops before a node."""
+        if "pydevd" in sys.modules:
+            debugpy_host.leave_thread()
+
+    def graph_resumed(self) -> None:
+        """The calling thread goes on."""
+        if "pydevd" in sys.modules:
+            debugpy_host.return_thread()
+
+    # Steps.
+
+    def step_in(self, thread: DebugThread, target: PythonTarget | None = None) -> None:
+        """Step into what the node calls, graph or Python, whichever comes first."""
+        frame = thread.top
+        if frame is None:
+            thread.resume()
+            return
+        wanted = self._wanted(frame, target)
+        plan = step_in(frame)
+        if wanted is None:
+            thread.resume(plan)
+        elif debugpy_host.is_attached():
+            thread.resume(plan, self._descent(thread, plan, wanted))
+        else:
+            thread.reserve()
+            self._call_in(lambda: self._resume_in(thread, plan, wanted))
+
+    def _wanted(
+        self, frame: Frame, target: PythonTarget | None
+    ) -> Callable[[CodeType], bool] | None:
+        """What the step may enter; None if no Python of the user's is there."""
+        if target is not None:
+            return target.code.__eq__
+        try:
+            if targets := {each.code for each in python_targets(frame)}:
+                return targets.__contains__
+            return is_users_code if may_run_python(frame) else None
+        except Exception:  # attributes of the user's objects are read: anything may happen
+            return None
+
+    def _resume_in(
+        self, thread: DebugThread, plan: Plan, wanted: Callable[[CodeType], bool]
+    ) -> None:
+        attached = debugpy_host.is_attached()
+        thread.resume(plan, self._descent(thread, plan, wanted) if attached else None)
+
+    def _descent(
+        self, thread: DebugThread, plan: Plan, wanted: Callable[[CodeType], bool]
+    ) -> Descent:
+        def entered(python: FrameType) -> None:
+            # The step has landed: a graph that this code runs is not what it was to enter.
+            plan.into = False
+            if debugpy_host.is_hidden(python):
+                self._session.say_once(
+                    f"Step In passed by {python.f_code.co_name} ({python.f_code.co_filename}): it "
+                    f'is a library\'s code; "python": {{"justMyCode": false}} enters it'
+                )
+                return
+            debugpy_host.stop_in(python)
+
+        return Descent(wanted, entered)
+
+    # How the client's Python session begins.
+
+    def begin(self) -> None:
+        """Have the client attach to debugpy, whatever the program does meanwhile."""
+        self._call_in(lambda: None)
+
+    def await_client(self) -> None:
+        """The same, before the calling thread goes on."""
+        done = threading.Event()
+        self._call_in(done.set)
+        done.wait()
+        debugpy_host.trace_here()
+
+    def _call_in(self, then: Callable[[], None]) -> None:
+        """On a thread of its own: importing debugpy and a client's attaching take their time."""
+
+        def work() -> None:
+            try:
+                problem = self._attach()
+                if problem is not None:
+                    self._session.say_once(problem)
+            finally:
+                then()
+
+        exempt(threading.Thread(target=work, name="fxdap-python", daemon=True)).start()
+
+    def _attach(self) -> str | None:
+        """Have the client attach; what to tell the user if that fails."""
+        if debugpy_host.is_attached():
+            return None
+        try:
+            door = debugpy_host.open_debugpy(self.host)
+        except RuntimeError:
+            return (
+                "debugpy listens in this process, but no client is attached to it: attach your "
+                "Python debugger, then Step In enters Python"
+            )
+        debugpy_host.listen_to_client(self._listener)
+        if not self._session.client.supports_start_debugging_request:
+            return (
+                f"Step In can enter Python when a Python debugger is attached: run "
+                f"`python -m fxdap.adapter.python {door.host}:{door.port}` with FXDAP_TOKEN="
+                f"{door.token} as its debug adapter, request attach"
+            )
+        return self._ask_client(door)
+
+    def _ask_client(self, door: Door) -> str | None:
+        arguments = StartDebuggingRequestArguments(
+            request="attach", configuration=child_configuration(door, self.my_code)
+        )
+        with self._changed:
+            self._answer = None
+            self._asked = self._session.connection.request("startDebugging", arguments)
+            self._changed.wait_for(self._settled, PATIENCE_S)
+            self._asked = None
+            answer: Response | None = self._answer
+        if debugpy_host.is_attached():
+            return None
+        reason = answer.message if answer is not None and not answer.success else "no answer"
+        return f"Step In stays in the graph: the client began no Python session ({reason})"
+
+    def _settled(self) -> bool:
+        refused = self._answer is not None and not self._answer.success
+        return refused or debugpy_host.is_attached() or self._session.debugger.ended
+
+    def take_response(self, response: Response) -> None:
+        """The client's answer to startDebugging."""
+        with self._changed:
+            if response.request_seq == self._asked:
+                self._answer = response
+            self._changed.notify_all()
+
+    def client_said(self, command: str) -> None:
+        """A message of debugpy's client, on debugpy's thread, before it is served."""
+        if command in _STOPPING:
+            stopped = {t.native_id for t in self._session.debugger.threads() if t.stop is not None}
+            debugpy_host.trace_all(spared=stopped)
+
+    def client_told(self, command: str) -> None:
+        """An answer to debugpy's client."""
+        if command in {"configurationDone", "disconnect"}:
+            with self._changed:
+                self._changed.notify_all()
+
+    # The end.
+
+    def holds(self, thread: DebugThread) -> bool:
+        """Whether debugpy has stopped this thread."""
+        return debugpy_host.is_suspended(thread.python_thread)
+
+    def end(self) -> None:
+        """The graph's client leaves: nothing waits for it any more."""
+        debugpy_host.listen_no_more(self._listener)
+        with self._changed:
+            self._changed.notify_all()
+
+    def let_go(self) -> None:
+        """The program is to end: a thread that debugpy holds cannot be unwound."""
+        debugpy_host.go_on()
+
+
+_STOPPING = {
+    "setBreakpoints",
+    "setFunctionBreakpoints",
+    "setExceptionBreakpoints",
+    "pause",
+}
+
+
+class _Listener:
+    """debugpy's messages, as pydevd's public hook hands them out."""
+
+    def __init__(self, side: PythonSide) -> None:
+        self._side = side
+
+    def before_send(self, message: dict[str, Any]) -> None:
+        if message.get("type") == "response":
+            self._side.client_told(str(message.get("command")))
+
+    def after_receive(self, message: dict[str, Any]) -> None:
+        self._side.client_said(str(message.get("command")))
+
+
+def child_configuration(door: Door, my_code: bool) -> dict[str, Any]:
+    """What a client attaches with to debugpy in this process.
+
+    Each thread is stopped and stepped by itself, as graphs are.
+    """
+    return {
+        "type": CHILD_TYPE,
+        "name": "Python",
+        "connect": {"host": door.host, "port": door.port},
+        "token": door.token,
+        "python": [sys.executable],
+        "justMyCode": my_code,
+        "showReturnValue": True,
+        "stopAllThreadsOnSuspend": False,
+        "steppingResumesAllThreads": False,
+    }
