@@ -12,7 +12,12 @@ from typing import Any, NamedTuple
 import torch
 
 from fxdap.engine.plan import next_graph
+from fxdap.server import debugpy_host
 from fxdap.server.host import Host
+from fxdap.server.session import Session
+
+INVITATION_S = 10.0
+"""How long `breakpoint` waits for a graph session that it asked an editor for."""
 
 _host: Host | None = None
 _lock = threading.Lock()
@@ -58,8 +63,13 @@ def wait_for_client(timeout: float | None = None) -> bool:
 
 
 def breakpoint() -> None:
-    """Stop before the next graph's first node on this thread, if a client is attached."""
+    """Stop before the next graph's first node on this thread, if a client is attached.
+
+    Under a Python debugger whose editor has the fxdap extension, the client comes by itself.
+    """
     session = _host.session if _host is not None else None
+    if session is None and debugpy_host.is_attached():
+        session = _invite()
     if session is not None:
         session.debugger.current_thread().plan = next_graph()
 
@@ -83,6 +93,14 @@ def debug(target: torch.nn.Module | torch.fx.Graph) -> Callable[..., Any]:
         return module(*args, **kwargs)
 
     return run
+
+
+def _invite() -> Session | None:
+    """Ask the Python debugger's editor for a graph session, and wait for it."""
+    endpoint = listen()
+    debugpy_host.tell_client("fxdapListening", endpoint._asdict())
+    host = _listening()
+    return host.session if host.wait(INVITATION_S) else None
 
 
 def _listening() -> Host:

@@ -6,8 +6,10 @@ import { forgetProbes } from "./probe";
 interface Resolved extends vscode.DebugConfiguration {
   debugServer?: number;
   logToFile?: boolean | string;
-  python: [string, ...string[]];
+  python: Interpreter | { path: Interpreter };
 }
+
+type Interpreter = [string, ...string[]];
 
 /** Starts `python -m fxdap.adapter`, or connects to one that is already listening. */
 export class AdapterFactory implements vscode.DebugAdapterDescriptorFactory {
@@ -23,7 +25,7 @@ export class AdapterFactory implements vscode.DebugAdapterDescriptorFactory {
     if (typeof logToFile === "string") {
       options.env = { FXDAP_LOG: logToFile };
     }
-    const [command, ...rest] = python;
+    const [command, ...rest] = Array.isArray(python) ? python : python.path;
     return new vscode.DebugAdapterExecutable(command, [...rest, "-m", "fxdap.adapter"], options);
   }
 }

@@ -1,7 +1,7 @@
 import * as os from "node:os";
 import * as path from "node:path";
 import * as vscode from "vscode";
-import { chooseInterpreter } from "./interpreter";
+import { chooseInterpreter, isOptions } from "./interpreter";
 import type { Listings } from "./listings";
 import { DEBUG_TYPE } from "./log";
 import { complain, usable } from "./probe";
@@ -54,7 +54,8 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
       void complain("No Python interpreter was found.");
       return undefined;
     }
-    complete.python = [interpreter.path, ...interpreter.options];
+    const chosen = [interpreter.path, ...interpreter.options];
+    complete.python = isOptions(configuration.python) ? { ...configuration.python, path: chosen } : chosen;
     const launches = configuration.request === "launch";
     return (await usable(interpreter, launches)) ? complete : undefined;
   }

@@ -6,6 +6,7 @@ import { NodeExpressionProvider, NodeValuesProvider } from "./language";
 import { Listings } from "./listings";
 import { DEBUG_TYPE, log } from "./log";
 import { openInterpreterChoice } from "./probe";
+import { attachGraphs, attachWhenAsked, PYTHON_TYPE, PythonAdapterFactory } from "./pythonDebug";
 import { saveNode } from "./repro";
 import { breakOnEvery, breakOnSelector, runToNode } from "./selectors";
 import { PositionItem } from "./status";
@@ -22,6 +23,8 @@ export function activate(context: vscode.ExtensionContext): void {
     debug.registerDebugConfigurationProvider(DEBUG_TYPE, new ConfigurationProvider(context, listings)),
     debug.registerDebugConfigurationProvider(DEBUG_TYPE, new TargetConfigurations(), dynamic),
     debug.registerDebugAdapterDescriptorFactory(DEBUG_TYPE, new AdapterFactory(context)),
+    debug.registerDebugAdapterDescriptorFactory(PYTHON_TYPE, new PythonAdapterFactory(context)),
+    attachWhenAsked(),
     debug.registerDebugAdapterTrackerFactory(DEBUG_TYPE, {
       createDebugAdapterTracker: (session) => new MessageTracker(session, listings),
     }),
@@ -39,6 +42,7 @@ function commands(context: vscode.ExtensionContext, listings: Listings): vscode.
     breakOnEvery,
     runToNode: (place?: Parameters<typeof breakOnEvery>[0]) => runToNode(listings, place),
     saveNode,
+    attachGraphs,
     chooseInterpreter: openInterpreterChoice,
     gettingStarted: () =>
       vscode.commands.executeCommand("workbench.action.openWalkthrough", `${context.extension.id}#start`),

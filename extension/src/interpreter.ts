@@ -40,8 +40,20 @@ export async function chooseInterpreter(
   return found === undefined ? undefined : { path: found, options: [], origin: "PATH" };
 }
 
+/** `python` as an object: the interpreter is its `path`, the rest is for Python to read. */
+export interface PythonOptions {
+  path?: unknown;
+}
+
+export function isOptions(configured: unknown): configured is PythonOptions {
+  return typeof configured === "object" && configured !== null && !Array.isArray(configured);
+}
+
 /** `python` is a path, or a list of one and its options; what is neither is for Python to refuse. */
 function words(configured: unknown): string[] {
+  if (isOptions(configured)) {
+    return words(configured.path);
+  }
   const list: unknown[] = Array.isArray(configured) ? configured : [configured];
   return list.filter((word): word is string => typeof word === "string" && word !== "");
 }

@@ -68,6 +68,12 @@ def open_debugpy(host: str) -> Door:
     return _door
 
 
+def tell_client(event: str, body: dict[str, Any]) -> None:
+    """Send an event of our own to debugpy's client, which may not know it."""
+    if _debugger() is not None:
+        sys.modules["pydevd"].send_json_message({"type": "event", "event": event, "body": body})
+
+
 def listen_to_client(listener: Any) -> None:
     """Hand debugpy's messages to `before_send` and `after_receive` of a listener."""
     if (debugger := _debugger()) is not None and listener not in debugger.dap_messages_listeners:

@@ -111,7 +111,7 @@ REFUSED_ANYWAY = {
 }
 """Requests that are refused in every state of an attached session, for a reason of their own."""
 
-NAMED_BY_STOP = ("scopes", "variables", "evaluate", "completions")
+NAMED_BY_STOP = ("scopes", "variables", "evaluate", "completions", "stepInTargets")
 NEXT_STOP = {"continue": "pause", "next": "step", "stepIn": "step", "stepOut": "step"}
 TABLED = [command for command in REQUESTS if command not in ("disconnect", "terminate")]
 
