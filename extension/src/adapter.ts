@@ -2,6 +2,7 @@ import * as vscode from "vscode";
 import type { Listings } from "./listings";
 import { log } from "./log";
 import { forgetProbes } from "./probe";
+import { isPythonSide, pythonAdapter } from "./pythonDebug";
 
 interface Resolved extends vscode.DebugConfiguration {
   debugServer?: number;
@@ -16,7 +17,8 @@ export class AdapterFactory implements vscode.DebugAdapterDescriptorFactory {
   constructor(private readonly context: vscode.ExtensionContext) {}
 
   createDebugAdapterDescriptor(session: vscode.DebugSession): vscode.DebugAdapterDescriptor {
-    const { debugServer, python, logToFile } = session.configuration as Resolved;
+    const { configuration } = session;
+    const { debugServer, python, logToFile } = configuration as Resolved;
     if (debugServer !== undefined) {
       return new vscode.DebugAdapterServer(debugServer);
     }
@@ -24,6 +26,9 @@ export class AdapterFactory implements vscode.DebugAdapterDescriptorFactory {
     const options: vscode.DebugAdapterExecutableOptions = { cwd: this.context.extensionPath };
     if (typeof logToFile === "string") {
       options.env = { FXDAP_LOG: logToFile };
+    }
+    if (isPythonSide(configuration)) {
+      return pythonAdapter(configuration, options);
     }
     const [command, ...rest] = Array.isArray(python) ? python : python.path;
     return new vscode.DebugAdapterExecutable(command, [...rest, "-m", "fxdap.adapter"], options);

@@ -5,6 +5,7 @@ import { chooseInterpreter, isOptions } from "./interpreter";
 import type { Listings } from "./listings";
 import { DEBUG_TYPE } from "./log";
 import { complain, usable } from "./probe";
+import { isPythonSide } from "./pythonDebug";
 
 /** What F5 does without a launch.json, and what the ▷ menu does. */
 export function configurationFor(file: string): vscode.DebugConfiguration {
@@ -42,6 +43,9 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
     folder: vscode.WorkspaceFolder | undefined,
     configuration: vscode.DebugConfiguration,
   ): Promise<vscode.DebugConfiguration | undefined> {
+    if (isPythonSide(configuration)) {
+      return configuration;
+    }
     const complete: vscode.DebugConfiguration = { ...this.defaults(folder, configuration), ...configuration };
     if (complete.logToFile === true) {
       complete.logToFile = this.context.logUri.fsPath;

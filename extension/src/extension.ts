@@ -6,7 +6,7 @@ import { NodeExpressionProvider, NodeValuesProvider } from "./language";
 import { Listings } from "./listings";
 import { DEBUG_TYPE, log } from "./log";
 import { openInterpreterChoice } from "./probe";
-import { attachGraphs, attachWhenAsked, PYTHON_TYPE, PythonAdapterFactory } from "./pythonDebug";
+import { attachGraphs, attachWhenAsked } from "./pythonDebug";
 import { saveNode } from "./repro";
 import { breakOnEvery, breakOnSelector, runToNode } from "./selectors";
 import { PositionItem } from "./status";
@@ -23,7 +23,6 @@ export function activate(context: vscode.ExtensionContext): void {
     debug.registerDebugConfigurationProvider(DEBUG_TYPE, new ConfigurationProvider(context, listings)),
     debug.registerDebugConfigurationProvider(DEBUG_TYPE, new TargetConfigurations(), dynamic),
     debug.registerDebugAdapterDescriptorFactory(DEBUG_TYPE, new AdapterFactory(context)),
-    debug.registerDebugAdapterDescriptorFactory(PYTHON_TYPE, new PythonAdapterFactory(context)),
     attachWhenAsked(),
     debug.registerDebugAdapterTrackerFactory(DEBUG_TYPE, {
       createDebugAdapterTracker: (session) => new MessageTracker(session, listings),

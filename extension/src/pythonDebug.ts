@@ -2,13 +2,25 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 import { DEBUG_TYPE } from "./log";
 
-/** The debug type of the Python side of a graph session; nobody writes it into a launch.json. */
-export const PYTHON_TYPE = "fxdap-python";
-
-interface Door extends vscode.DebugConfiguration {
-  connect: { host: string; port: number };
-  token: string;
+/** The Python side of a graph session, which VS Code starts when the program asks for it. */
+export interface PythonSide extends vscode.DebugConfiguration {
+  debugpy: Endpoint;
   python: [string, ...string[]];
+}
+
+export function isPythonSide(configuration: Partial<vscode.DebugConfiguration>): configuration is PythonSide {
+  return configuration.debugpy !== undefined;
+}
+
+/** Reaches debugpy in the program that a graph session debugs. */
+export function pythonAdapter(
+  { debugpy, python }: PythonSide,
+  options: vscode.DebugAdapterExecutableOptions,
+): vscode.DebugAdapterDescriptor {
+  const [command, ...rest] = python;
+  const door = [...rest, "-m", "fxdap.adapter.python", `${debugpy.host}:${debugpy.port}`];
+  const env = { ...options.env, FXDAP_TOKEN: debugpy.token };
+  return new vscode.DebugAdapterExecutable(command, door, { ...options, env });
 }
 
 /** Where a process listens for a graph session, as `fxdap.listen` gives it. */
@@ -16,21 +28,6 @@ interface Endpoint {
   host: string;
   port: number;
   token: string;
-}
-
-/** Attaches the Python session that a graph session asks for to debugpy in its program. */
-export class PythonAdapterFactory implements vscode.DebugAdapterDescriptorFactory {
-  constructor(private readonly context: vscode.ExtensionContext) {}
-
-  createDebugAdapterDescriptor(session: vscode.DebugSession): vscode.DebugAdapterDescriptor {
-    const { connect, token, python } = session.configuration as Door;
-    const [command, ...rest] = python;
-    const door = [...rest, "-m", "fxdap.adapter.python", `${connect.host}:${connect.port}`];
-    return new vscode.DebugAdapterExecutable(command, door, {
-      cwd: this.context.extensionPath,
-      env: { FXDAP_TOKEN: token },
-    });
-  }
 }
 
 /** A Python program under any debugger called `fxdap.breakpoint()`: give it its graph session. */

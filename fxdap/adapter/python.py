@@ -12,7 +12,9 @@ import threading
 from msgspec import Struct
 
 from fxdap.wire.connection import Connection
+from fxdap.wire.dispatch import request_spec
 from fxdap.wire.envelope import Event, Request, Response
+from fxdap.wire.extras import EXTRAS
 from fxdap.wire.log import WireLog
 from fxdap.wire.messages import DisconnectArguments
 
@@ -48,6 +50,10 @@ class PythonDoor:
         self._leave()
 
     def _pass_on(self, request: Request) -> None:
+        if request_spec(request.command) is None or request.command in EXTRAS:
+            # debugpy would leave it unanswered.
+            self._client.fail(request, f"request {request.command!r} is not for Python")
+            return
         self._left = self._left or request.command == "disconnect"
         self._debugpy.forward(request, told=lambda seq: self._asked.__setitem__(seq, request))
 

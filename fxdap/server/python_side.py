@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from fxdap.server.session import Session
 
 CHILD_TYPE = "fxdap-python"
+"""VS Code gives a child session the type of its parent instead; there the key `debugpy` tells."""
 PATIENCE_S = 20.0
 """For a client to begin its Python session; after that a step goes on without."""
 
@@ -247,8 +248,7 @@ def child_configuration(door: Door, my_code: bool) -> dict[str, Any]:
     return {
         "type": CHILD_TYPE,
         "name": "Python",
-        "connect": {"host": door.host, "port": door.port},
-        "token": door.token,
+        "debugpy": door._asdict(),
         "python": [sys.executable],
         "justMyCode": my_code,
         "showReturnValue": True,

@@ -20,10 +20,10 @@ class PythonChild:
     """The Python session, over the process that an editor starts for its type."""
 
     def __init__(self, configuration: dict[str, Any], *breakpoints: tuple[Path, int]) -> None:
-        where = configuration["connect"]
+        where = configuration["debugpy"]
         self.client = DapClient.spawn(
             [sys.executable, "-m", "fxdap.adapter.python", f"{where['host']}:{where['port']}"],
-            env={**os.environ, "FXDAP_TOKEN": configuration["token"]},
+            env={**os.environ, "FXDAP_TOKEN": where["token"]},
         )
         self.thread = 0
         self.frame = 0

@@ -68,6 +68,16 @@ def test_every_launch_key_is_understood() -> None:
     )
 
 
+def test_python_is_an_interpreter_or_an_object_about_python() -> None:
+    plain = parse_launch(raw({"graph": "m.py:M", "python": "python3"}))[0]
+    assert (plain.interpreter, plain.python_options.debug) == ("python3", False)
+    options = {"path": ["python3", "-X", "dev"], "debug": True, "justMyCode": False}
+    full = parse_launch(raw({"graph": "m.py:M", "python": options}))[0]
+    assert full.interpreter == ("python3", "-X", "dev")
+    assert (full.python_options.debug, full.python_options.just_my_code) == (True, False)
+    assert parse_attach(raw({"python": {"debug": True}}))[0].interpreter is None
+
+
 def test_defaults_are_those_of_the_documentation() -> None:
     configuration = parse_launch(raw({"graph": "m.py:M"}))[0]
     assert configuration.capture == "auto"
@@ -89,6 +99,8 @@ def test_defaults_are_those_of_the_documentation() -> None:
         ({"memoryBudget": "lots"}, "'memoryBudget' is \"lots\": no amount of memory; give a share"),
         ({"memoryBudget": "120%"}, "'memoryBudget' is \"120%\": no amount of memory; give a share"),
         ({"memoryBudget": -1}, "'memoryBudget' is -1: no amount of memory; give a share"),
+        ({"python": 3}, "'python' is 3: expected `str | array | object | null`, got int; give the"),
+        ({"python": {"debugs": 1}}, "'python' is {\"debugs\": 1}: object contains unknown field"),
         ({"keepValues": "none"}, "'keepValues' is \"none\": invalid enum value 'none'; give `all`"),
     ],
 )
