@@ -99,7 +99,7 @@ def test_defaults_are_those_of_the_documentation() -> None:
         ({"memoryBudget": "lots"}, "'memoryBudget' is \"lots\": no amount of memory; give a share"),
         ({"memoryBudget": "120%"}, "'memoryBudget' is \"120%\": no amount of memory; give a share"),
         ({"memoryBudget": -1}, "'memoryBudget' is -1: no amount of memory; give a share"),
-        ({"python": 3}, "'python' is 3: expected `str | array | object | null`, got int; give the"),
+        ({"python": 3}, "'python' is 3: expected str | object | array | null, got int; give the p"),
         ({"python": {"debugs": 1}}, "'python' is {\"debugs\": 1}: object contains unknown field"),
         ({"keepValues": "none"}, "'keepValues' is \"none\": invalid enum value 'none'; give `all`"),
     ],
