@@ -9,7 +9,16 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks import compiled, hooks, hot_breakpoints, latency, memory, startup, throughput
+from benchmarks import (
+    compiled,
+    hooks,
+    hot_breakpoints,
+    language_server,
+    latency,
+    memory,
+    startup,
+    throughput,
+)
 from benchmarks.table import Row, format_table, to_json
 
 Measurement = Callable[[], Iterable[Row]]
@@ -35,6 +44,8 @@ MEASUREMENTS: dict[tuple[str, ...], Measurement] = {
     ("attach_idle",): startup.idle,
     ("interp_hooks",): hooks.interpreters,
     ("aot_step",): compiled.aot_step,
+    ("lsp_start",): language_server.start,
+    ("lsp_open_20k", "lsp_request_20k", "lsp_type_20k"): language_server.large_listing,
 }
 """What is measured together, by the names of the rows it gives."""
 

@@ -15,21 +15,26 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
 from fxdap import __version__
-from fxdap.lsp.documents import Cache
+from fxdap.lsp.documents import LONG, Cache
+from fxdap.lsp.encoding import Encoded, Protocol
 from fxdap.lsp.language import Language
 from fxdap.lsp.listing.features import LISTING
 from fxdap.lsp.listing.line import Place
 from fxdap.lsp.listing.model import Listing
 from fxdap.lsp.listing.tokens import LEGEND
+from fxdap.lsp.pt2 import PT2
 from fxdap.lsp.python.features import PYTHON
 from fxdap.lsp.python.file import PythonFile
 from fxdap.lsp.source_files import SourceFiles
 from fxdap.lsp.torch_process import TorchProcess
 
-LANGUAGES: tuple[Language, ...] = (LISTING, PYTHON)
+LANGUAGES: tuple[Language, ...] = (LISTING, PYTHON, PT2)
 
 CHECK_DELAY = 0.15
 """Seconds without an edit before a document is checked."""
+
+TURN = 0.003
+"""Seconds in which messages are read before a request on a long document is worked on."""
 
 OPTIONS: dict[str, Any] = {
     types.TEXT_DOCUMENT_COMPLETION: types.CompletionOptions(trigger_characters=["%"]),
@@ -44,13 +49,14 @@ class Server(LanguageServer):
     """What handlers share: documents as they were parsed, and what the client can do."""
 
     def __init__(self, languages: Sequence[Language] = LANGUAGES) -> None:
-        super().__init__("fxdap", __version__)
+        super().__init__("fxdap", __version__, protocol_cls=Protocol)
         self.languages = languages
         self.listings = Cache(Listing)
         self.torch = TorchProcess()
         self._sources = SourceFiles()
         self._stored: dict[Path, tuple[float, Listing]] = {}
         self.python_files = Cache(PythonFile)
+        self._turn = asyncio.Lock()
         self._checks: dict[str, asyncio.Task[None]] = {}
         for method in dict.fromkeys(name for each in languages for name in each.handlers):
             self.feature(method, OPTIONS.get(method))(self._dispatch(method))
@@ -98,19 +104,27 @@ class Server(LanguageServer):
 
     def _dispatch(self, method: str) -> Callable[[Any], Awaitable[Any]]:
         async def handle(params: Any) -> Any:
-            # A turn of the loop: lets `$/cancelRequest` in before the work begins.
-            await asyncio.sleep(0)
             uri = _uri_of(params)
+            await self._wait_for_turn(uri)
             if uri is None:
-                return await self._ask_all(method, params)
+                return Encoded(await self._ask_all(method, params))
             language = self.language_of(uri)
             handler = language.handlers.get(method) if language is not None else None
             if language is None or handler is None:
                 return None
             await language.prepare(self, uri)
-            return await _result(handler(self, params))
+            return Encoded(await _result(handler(self, params)))
 
         return handle
+
+    async def _wait_for_turn(self, uri: str | None) -> None:
+        """Let `$/cancelRequest` in before work begins, on long documents before each request."""
+        document = self.workspace.text_documents.get(uri or "")
+        if document is None or len(document.source) < LONG:
+            await asyncio.sleep(0)
+        else:
+            async with self._turn:
+                await asyncio.sleep(TURN)
 
     async def _ask_all(self, method: str, params: Any) -> list[Any]:
         found: list[Any] = []
@@ -171,5 +185,8 @@ async def _result(answer: Any) -> Any:
 
 def _uri_of(params: Any) -> str | None:
     """The document that a request is about, None for one about the whole workspace."""
-    document = getattr(params, "text_document", None) or getattr(params, "item", None)
-    return getattr(document, "uri", None)
+    for name in ("text_document", "item"):
+        document = getattr(params, name, None)
+        if document is not None:
+            return str(document.uri)
+    return getattr(params, "uri", None)

@@ -16,34 +16,51 @@ TYPES = ("variable", "parameter", "property")
 MODIFIERS = ("definition", "buffer", "dead", "mutated")
 LEGEND = types.SemanticTokensLegend(TYPES, MODIFIERS)
 
+MAX_NODES = 4000
+
 _OPCODE_TYPES = {"placeholder": 1, "get_attr": 2}
 _DEFINITION, _BUFFER, _DEAD, _MUTATED = (1 << bit for bit in range(len(MODIFIERS)))
 
 
 def full(server: "Server", params: types.SemanticTokensParams) -> types.SemanticTokens:
-    """The tokens of the whole listing."""
+    """The tokens of the whole listing; of a long one those that stand out.
+
+    Whoever shows a part of a long listing asks for that part.
+    """
     request = Request(server, params.text_document.uri)
-    return _encode(request, 0, len(request.listing.lines))
+    nodes = request.listing.nodes
+    return _encode(request, nodes, plain=len(nodes) <= MAX_NODES)
 
 
 def visible(server: "Server", params: types.SemanticTokensRangeParams) -> types.SemanticTokens:
     """The tokens of the lines that are shown."""
     request = Request(server, params.text_document.uri)
-    return _encode(request, params.range.start.line, params.range.end.line + 1)
+    first, last = params.range.start.line, params.range.end.line
+    return _encode(request, request.listing.nodes_between(first, last + 1), plain=True)
 
 
-def _encode(request: Request, first: int, last: int) -> types.SemanticTokens:
+def _encode(request: Request, nodes: list[Node], plain: bool) -> types.SemanticTokens:
+    """`plain`: also what a grammar colours as well, plain values."""
     listing = request.listing
     written = storage_of(listing).written
     data: list[int] = []
     line = column = 0
-    for node in listing.nodes_between(first, last):
+    for node in nodes:
+        text = listing.lines[node.line]
         for start, end, kind, modifiers in _tokens(listing, node, written):
-            where = request.columns.range(node.line, start, end)
-            begin = where.start.character
-            relative = begin - column if node.line == line else begin
-            data += (node.line - line, relative, where.end.character - begin, kind, modifiers)
-            line, column = node.line, begin
+            if not plain and kind == 0 and modifiers & ~_DEFINITION == 0:
+                continue
+            if not text.isascii():
+                where = request.columns.range(node.line, start, end)
+                start, end = where.start.character, where.end.character
+            data += (
+                node.line - line,
+                start - column if node.line == line else start,
+                end - start,
+                kind,
+                modifiers,
+            )
+            line, column = node.line, start
     return types.SemanticTokens(data)
 
 
