@@ -52,7 +52,7 @@ function suite(port) {
     client.defaultTimeout = LOAD_MS;
     await client.start(port());
   });
-  afterEach(() => client.stop(), { timeout: 10_000 }); // disconnects
+  afterEach(() => client.stop(), { timeout: LOAD_MS }); // disconnects
 
   const launchArguments = (more) => ({
     graph: path.join(workspace, "mlp.py:MLP"),

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
-import test, { after, before } from "node:test";
-import { openWorkbench, scenes } from "./rig/workbench.mjs";
+import { after, before } from "node:test";
+import { scenes } from "./rig/scenes.mjs";
+import { openWorkbench } from "./rig/workbench.mjs";
 
 let code;
 let listing;
@@ -16,89 +17,91 @@ before(async () => {
   });
 });
 after(() => code?.close());
-const scene = scenes(() => code);
+const { story, scene } = scenes(() => code);
 
 const lineOf = (start) => listing.findIndex((line) => line.startsWith(start)) + 1;
 
-scene("F5 stops before the first node: listing, call stack and variables show it", async () => {
-  await code.start("Debug FX Graph");
-  await code.paused("entry");
-  const stopped = await code.stoppedLine(/^ {2}%\w+/);
+story("a first session", () => {
+  scene("F5 stops before the first node: listing, call stack and variables show it", async () => {
+    await code.start("Debug FX Graph");
+    await code.paused("entry");
+    const stopped = await code.stoppedLine(/^ {2}%\w+/);
 
-  listing = fs.readFileSync(path.join(code.workspace, ".fxdap/graphs/MLP.fxgraph"), "utf8").split("\n");
-  assert.equal(stopped, listing.find((line) => line.startsWith("  %")));
-  const [, name] = /%(\w+)/.exec(stopped);
-  await code.frame(`%${name}`).waitFor();
-  await code.scope("Node").waitFor();
-  const row = code.variable("target");
-  assert.match(await row.getAttribute("aria-label"), /^target, value fc1\.weight/);
-  await code.shot("entry");
+    listing = fs.readFileSync(path.join(code.workspace, ".fxdap/graphs/MLP.fxgraph"), "utf8").split("\n");
+    assert.equal(stopped, listing.find((line) => line.startsWith("  %")));
+    const [, name] = /%(\w+)/.exec(stopped);
+    await code.frame(`%${name}`).waitFor();
+    await code.scope("Node");
+    const row = await code.variable("target");
+    assert.match(await row.getAttribute("aria-label"), /^target, value fc1\.weight/);
+    await code.shot("entry");
+  });
+
+  scene("a gutter breakpoint in the listing is hit", async () => {
+    await code.clickGutter(lineOf("  %relu:"));
+    await code.breakpoint("MLP.fxgraph").waitFor();
+    await code.press("F5");
+    assert.match(await code.stoppedLine(/%relu:/), /= aten\.relu\.default\(%linear\)$/);
+    await code.paused("breakpoint");
+    await code.frame("%relu").waitFor();
+  });
+
+  scene("step over runs one node and shows what it gave", async () => {
+    await code.press("F10");
+    await code.stoppedLine(/%linear_1:/);
+    const argument = await code.variable("input ← %relu");
+    assert.match(await argument.getAttribute("aria-label"), /, value f32\[2, 16\] cpu {2}min 0\b/);
+    await code.expand("Returned");
+    const returned = await code.variable("relu");
+    assert.match(await returned.getAttribute("aria-label"), /, value f32\[2, 16\] cpu {2}min 0\b/);
+    await code.shot("step");
+  });
+
+  scene("each line above the stop ends with its value", async () => {
+    await code.line(/%relu:.*relu\s=\sf32\[2,\s16\]\scpu/).waitFor();
+    assert.equal(await code.line(/%linear_1:.*linear_1\s=/).count(), 0);
+  });
+
+  scene("hovering over a node's name shows its value", async () => {
+    assert.match(await code.hover("%linear_1: ", "%relu"), /f32\[2, 16\] cpu/);
+    await code.shot("hover");
+  });
+
+  scene("the Debug Console evaluates Python over node names", async () => {
+    await code.evaluate("relu.shape");
+    await code.console("torch.Size([2, 16])").waitFor();
+    await code.shot("console");
+  });
+
+  scene("the node a thread is stopped at opens as a script", async () => {
+    await code.command("FX: Save This Node as a Script");
+    await code.line(/torch\.ops\.aten\.linear\.default|aten\.linear/).first().waitFor();
+    await code.line(/import\storch/).first().waitFor();
+  });
+
+  scene("a gutter breakpoint on a line of the model is hit", async () => {
+    await code.open("mlp.py", "Python");
+    await code.clickGutter(18);
+    await code.breakpoint("mlp.py").waitFor();
+    await code.press("F5");
+    await code.stoppedLine(/%linear_2:/);
+    await code.paused("breakpoint");
+  });
+
+  scene("continue runs to the end", async () => {
+    await code.press("F5");
+    await code.notDebugging();
+  });
 });
 
-scene("a gutter breakpoint in the listing is hit", async () => {
-  const line = lineOf("  %relu:");
-  await code.clickGutter(line);
-  await code.breakpoint("MLP.fxgraph").waitFor();
-  await code.press("F5");
-  assert.match(await code.stoppedLine(/%relu:/), /= aten\.relu\.default\(%linear\)$/);
-  await code.paused("breakpoint");
-  await code.frame("%relu").waitFor();
-});
-
-scene("step over runs one node and shows what it gave", async () => {
-  await code.press("F10");
-  await code.stoppedLine(/%linear_1:/);
-  const argument = code.variable("input ← %relu");
-  assert.match(await argument.getAttribute("aria-label"), /, value f32\[2, 16\] cpu {2}min 0\b/);
-  await code.expand(code.scope("Returned"));
-  const returned = code.variable("relu");
-  assert.match(await returned.getAttribute("aria-label"), /, value f32\[2, 16\] cpu {2}min 0\b/);
-  await code.shot("step");
-});
-
-scene("each line above the stop ends with its value", async () => {
-  await code.line(/%relu:.*relu\s=\sf32\[2,\s16\]\scpu/).waitFor();
-  assert.equal(await code.line(/%linear_1:.*linear_1\s=/).count(), 0);
-});
-
-scene("hovering over a node's name shows its value", async () => {
-  assert.match(await code.hover("%linear_1: ", "%relu"), /f32\[2, 16\] cpu/);
-  await code.shot("hover");
-});
-
-scene("the Debug Console evaluates Python over node names", async () => {
-  await code.evaluate("relu.shape");
-  await code.console("torch.Size([2, 16])").waitFor();
-  await code.shot("console");
-});
-
-scene("a gutter breakpoint on a line of the model is hit", async () => {
-  await code.open("mlp.py", "Python");
-  await code.clickGutter(18);
-  await code.breakpoint("mlp.py").waitFor();
-  await code.press("F5");
-  await code.stoppedLine(/%linear_2:/);
-  await code.paused("breakpoint");
-});
-
-scene("continue runs to the end", async () => {
-  await code.press("F5");
-  await code.notDebugging();
-});
-
-const missed = "VS Code's file watcher at times misses a listing that is written anew";
-test("a listing that the next launch writes anew is shown anew", { skip: missed }, async () => {
-  await code.choose("traced");
-  await code.paused("entry");
-  await code.stoppedLine(/^ {2}%x = placeholder$/);
-  await code.press("Shift+F5");
-  await code.notDebugging();
-});
-
-scene("with console integratedTerminal the program runs in a terminal", async () => {
-  await code.choose("in a terminal");
-  await code.paused("breakpoint");
-  await code.press("F5");
-  await code.terminal("grad_fn=<SoftmaxBackward0>");
-  await code.notDebugging();
+story("a program", () => {
+  scene("with console integratedTerminal the program runs in a terminal", async () => {
+    await code.open("mlp.py", "Python");
+    await code.clickGutter(18);
+    await code.choose("in a terminal");
+    await code.paused("breakpoint");
+    await code.press("F5");
+    await code.terminal("grad_fn=<SoftmaxBackward0>");
+    await code.notDebugging();
+  });
 });

@@ -2,7 +2,8 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { after, before } from "node:test";
-import { PYTHON, openWorkbench, scenes } from "./rig/workbench.mjs";
+import { scenes } from "./rig/scenes.mjs";
+import { PYTHON, openWorkbench } from "./rig/workbench.mjs";
 
 // A Python with neither fxdap nor pip, in a folder with a space in its name.
 const EMPTY = "my env/bin/python";
@@ -10,38 +11,14 @@ const MISSING = `fxdap and torch are not installed in`;
 
 let code;
 before(async () => {
-  code = await openWorkbench({ settings: { "fxdap.interpreter": `\${workspaceFolder}/${EMPTY}` } });
+  code = await openWorkbench({
+    settings: { "fxdap.interpreter": `\${workspaceFolder}/${EMPTY}` },
+    env: { PYTHONPATH: "" }, // or it might have fxdap all the same
+  });
   execFileSync(PYTHON, ["-m", "venv", "--without-pip", path.join(code.workspace, "my env")]);
 });
 after(() => code?.close());
-const scene = scenes(() => code);
-
-scene("F5 with an interpreter that lacks fxdap says so and names it", async () => {
-  await code.open("mlp.py", "Python");
-  const message = code.notification(MISSING);
-  await code.f5(message);
-  await message.locator(`text=${EMPTY} (setting fxdap.interpreter)`).waitFor();
-  await code.shot("missing");
-});
-
-scene("the install button runs pip with that interpreter in a terminal", async () => {
-  await code.notification(MISSING).locator(".monaco-button", { hasText: "Install fxdap and torch" }).click();
-  await code.terminal(`${EMPTY}: No module named pip`);
-});
-
-scene("the choice button opens the setting", async () => {
-  await code.open("mlp.py", "Python");
-  await code.f5(code.notification(MISSING));
-  await code.notification(MISSING).locator(".monaco-button", { hasText: "Choose Interpreter" }).click();
-  await code.page.locator(".settings-editor .setting-item-label", { hasText: "Interpreter" }).waitFor();
-});
-
-scene("the log button shows what was asked and answered", async () => {
-  await code.open("mlp.py", "Python");
-  await code.f5(code.notification(MISSING));
-  await code.notification(MISSING).locator(".monaco-button", { hasText: "Show Log" }).click();
-  await code.page.locator(".output-view .view-line", { hasText: MISSING }).first().waitFor();
-});
+const { story, scene } = scenes(() => code);
 
 /** Puts an empty package of that version into the Python. */
 function pretend(name, version) {
@@ -57,21 +34,52 @@ function pretend(name, version) {
   fs.writeFileSync(path.join(packages, name, "__init__.py"), "");
 }
 
-scene("a torch that is too old is named, with the oldest that will do", async () => {
-  pretend("fxdap", "0.0.9");
-  pretend("torch", "2.1.0");
-  await code.open("mlp.py", "Python");
-  const message = code.notification("torch 2.1.0 in");
-  await code.f5(message);
-  await message.locator("text=is too old: fxdap needs 2.9 or newer").waitFor();
-  await message.locator(".monaco-button", { hasText: "Update torch" }).waitFor();
+story("an interpreter without fxdap", () => {
+  scene("F5 with an interpreter that lacks fxdap says so and names it", async () => {
+    await code.open("mlp.py", "Python");
+    const message = code.notification(MISSING);
+    await code.f5(message);
+    await message.locator(`text=${EMPTY} (setting fxdap.interpreter)`).waitFor();
+    await code.shot("missing");
+  });
+
+  scene("the install button runs pip with that interpreter in a terminal", async () => {
+    await code.notification(MISSING).locator(".monaco-button", { hasText: "Install fxdap and torch" }).click();
+    await code.terminal(`${EMPTY}: No module named pip`);
+  });
+
+  scene("the choice button opens the setting", async () => {
+    await code.open("mlp.py", "Python");
+    await code.f5(code.notification(MISSING));
+    await code.notification(MISSING).locator(".monaco-button", { hasText: "Choose Interpreter" }).click();
+    await code.page.locator(".settings-editor .setting-item-label", { hasText: "Interpreter" }).waitFor();
+  });
+
+  scene("the log button shows what was asked and answered", async () => {
+    await code.open("mlp.py", "Python");
+    await code.f5(code.notification(MISSING));
+    await code.notification(MISSING).locator(".monaco-button", { hasText: "Show Log" }).click();
+    await code.page.locator(".output-view .view-line", { hasText: MISSING }).first().waitFor();
+  });
 });
 
-scene("a package older than the extension is named, with a way to update it", async () => {
-  pretend("torch", "2.9.0");
-  await code.open("mlp.py", "Python");
-  const message = code.notification("fxdap 0.0.9 in");
-  await code.f5(message);
-  await message.locator("text=is older than this extension").waitFor();
-  await message.locator(".monaco-button", { hasText: "Update fxdap" }).waitFor();
+story("versions that do not fit", () => {
+  scene("a torch that is too old is named, with the oldest that will do", async () => {
+    pretend("fxdap", "0.0.9");
+    pretend("torch", "2.1.0");
+    await code.open("mlp.py", "Python");
+    const message = code.notification("torch 2.1.0 in");
+    await code.f5(message);
+    await message.locator("text=is too old: fxdap needs 2.9 or newer").waitFor();
+    await message.locator(".monaco-button", { hasText: "Update torch" }).waitFor();
+  });
+
+  scene("a package older than the extension is named, with a way to update it", async () => {
+    pretend("torch", "2.9.0");
+    await code.open("mlp.py", "Python");
+    const message = code.notification("fxdap 0.0.9 in");
+    await code.f5(message);
+    await message.locator("text=is older than this extension").waitFor();
+    await message.locator(".monaco-button", { hasText: "Update fxdap" }).waitFor();
+  });
 });

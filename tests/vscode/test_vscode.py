@@ -10,7 +10,7 @@ RUN = Path(__file__).with_name("run.mjs")
 
 
 # The first run downloads VS Code, and on a bare machine Chromium.
-@pytest.mark.timeout(1200)
+@pytest.mark.timeout(2400)
 def test_everything_in_a_real_vscode(capfd):
     missing = [name for name in ("node", "npm", "tar") if shutil.which(name) is None]
     if missing:

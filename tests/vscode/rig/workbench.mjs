@@ -2,28 +2,18 @@
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { findChromium } from "./chromium.mjs";
 import { checkout, rig } from "./install.mjs";
+import { retry } from "./retry.mjs";
 import { installExtension, startServer } from "./server.mjs";
 
 const VSIX = path.join(checkout, "extension", "fxdap.vsix");
 export const PYTHON = process.env.FXDAP_PYTHON ?? path.join(checkout, ".venv", "bin", "python");
 const SHOTS = process.env.FXDAP_SHOTS ?? path.join(rig.root, "shots");
+/** For what nothing but time can bring: torch is imported, a graph captured, all on a busy machine. */
+const WAIT_MS = Number(process.env.FXDAP_UI_TIMEOUT ?? 90_000);
 const CHROMIUM_FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-sync"];
-
-/** node:test's `test`, with a picture of the window when it fails. */
-export function scenes(current) {
-  return (name, run) =>
-    test(name, async () => {
-      try {
-        await run(current());
-      } catch (error) {
-        await current()?.shot(`failed ${name.replace(/[^\w]+/g, " ")}`);
-        throw error;
-      }
-    });
-}
 
 /**
  * Opens VS Code on a copy of sample_models/.
@@ -79,7 +69,7 @@ export async function openWorkbench({ launch, settings, files, prepare, extensio
 export class Workbench {
   static async show(server, folder, workspace) {
     const { chromium } = rig.require("playwright-core");
-    const browser = await chromium.launch({ executablePath: findChromium(), args: CHROMIUM_FLAGS });
+    const browser = await chromium.launch({ executablePath: findChromium(), args: CHROMIUM_FLAGS, timeout: WAIT_MS });
     const context = await browser.newContext({
       viewport: { width: 1280, height: 800 },
       permissions: ["clipboard-read", "clipboard-write"],
@@ -93,10 +83,16 @@ export class Workbench {
       },
     );
     const page = await context.newPage();
-    page.setDefaultTimeout(Number(process.env.FXDAP_UI_TIMEOUT ?? 20_000));
-    await page.goto(server.url(workspace), { waitUntil: "domcontentloaded" });
-    await page.locator(".explorer-folders-view .monaco-list-row").first().waitFor({ timeout: 60_000 });
-    return new Workbench({ server, folder, workspace, browser, page, outside });
+    page.setDefaultTimeout(WAIT_MS);
+    const code = new Workbench({ server, folder, workspace, browser, page, outside });
+    try {
+      await page.goto(server.url(workspace), { waitUntil: "domcontentloaded" });
+      await page.locator(".explorer-folders-view .monaco-list-row").first().waitFor();
+    } catch (error) {
+      await browser.close();
+      throw error;
+    }
+    return code;
   }
 
   constructor(parts) {
@@ -115,76 +111,145 @@ export class Workbench {
     await this.page.screenshot({ path: path.join(SHOTS, `${name}.png`) });
   }
 
+  /** Ends what earlier scenes left: sessions, menus, breakpoints, notifications, editors. */
+  async reset() {
+    if (!this.used) {
+      this.used = true;
+      return;
+    }
+    await this.press("Escape");
+    await this.press("Escape");
+    await this.stop();
+    await this.debugView();
+    const breakpoints = this.page.locator('.debug-breakpoints .monaco-list-row .codicon[class*="debug-breakpoint"]');
+    if ((await breakpoints.count()) > 0) {
+      await this.command("Remove All Breakpoints");
+      await breakpoints.first().waitFor({ state: "detached" });
+    }
+    await this.command("Notifications: Clear All Notifications");
+    await retry("closing the editors", async (timeout) => {
+      for (const tabs = this.page.locator(".editor-group-container .tab"); (await tabs.count()) > 0; ) {
+        const before = await tabs.count();
+        await this.command("View: Revert and Close Editor");
+        await tabs.nth(before - 1).waitFor({ state: "detached", timeout });
+      }
+    });
+  }
+
   // -- asking ---------------------------------------------------------------------------------
 
   press(keys) {
     return this.page.keyboard.press(keys);
   }
 
-  /** Runs a command of the palette by its title. */
-  async command(title) {
-    await this.press("F1");
-    const input = this.page.locator(".quick-input-widget input[type=text]");
-    await input.waitFor();
-    await input.fill(`>${title}`);
-    await this.pick(title).click();
+  /** Opens the quick input with a text and waits until its chosen row is one with `row`. */
+  async quick(key, text, row) {
+    await retry(`${key} ${text}`, async (timeout) => {
+      const input = this.quickInput();
+      if (await input.isVisible()) {
+        await this.press("Escape");
+        await input.waitFor({ state: "hidden", timeout });
+      }
+      await this.press(key);
+      await input.waitFor({ timeout });
+      await input.fill(text);
+      await this.focusPick(row, timeout);
+    });
   }
 
-  /** Chooses an item of the context menu of what the locator finds. */
-  async menu(locator, item) {
-    await locator.first().click({ button: "right" });
-    // A menu takes no click in its first moments.
-    await this.page.locator(".monaco-menu .action-item", { hasText: item }).first().hover();
+  /** Runs a command of the palette by its title. */
+  async command(title) {
+    await this.quick("F1", `>${title}`, title);
     await this.press("Enter");
-    await this.page.locator(".monaco-menu").waitFor({ state: "detached" });
+  }
+
+  /** Accepts a choice of the quick pick that is open. */
+  async choosePick(text) {
+    await retry(`pick ${text}`, (timeout) => this.focusPick(text, timeout));
+    await this.press("Enter");
+  }
+
+  async focusPick(text, timeout) {
+    await this.pick(text).waitFor({ timeout });
+    const chosen = this.page.locator(".quick-input-list .monaco-list-row.focused", { hasText: text });
+    for (let row = 0; row < 30 && (await chosen.count()) === 0; row++) {
+      await this.press("ArrowDown");
+    }
+    await chosen.waitFor({ timeout: 1000 });
+  }
+
+  /** Chooses an item of the context menu of what the locator, or what a function finds anew, is. */
+  async menu(place, item) {
+    const menu = this.page.locator(".monaco-menu");
+    await retry(`menu ${item}`, async (timeout) => {
+      if (await menu.first().isVisible()) {
+        await this.press("Escape");
+        await menu.waitFor({ state: "detached", timeout });
+      }
+      const locator = typeof place === "function" ? await place() : place;
+      await locator.first().click({ button: "right", timeout });
+      const entry = this.page.locator(".monaco-menu .action-item", { hasText: item }).first();
+      await entry.hover({ timeout });
+      // A menu takes no click in its first moments, and no key before the item is marked.
+      await this.page.locator(".monaco-menu .action-item.focused", { hasText: item }).waitFor({ timeout });
+      await this.press("Enter");
+      await menu.waitFor({ state: "detached", timeout });
+    });
   }
 
   /** Puts the cursor on a line of the editor. */
   async goTo(line) {
-    await this.command("View: Focus Active Editor Group");
-    await this.press("Control+G");
-    await this.type(`:${line}`);
-    await this.press("Enter");
-    await this.page.locator('.statusbar-item[id="status.editor.selection"]', { hasText: `Ln ${line},` }).waitFor();
+    await retry(`go to line ${line}`, async (timeout) => {
+      await this.quick("Control+P", `:${line}`, new RegExp(`line ${line}\\b`, "i"));
+      await this.press("Enter");
+      await this.page.locator('.statusbar-item[id="status.editor.selection"]', { hasText: `Ln ${line},` }).waitFor({ timeout });
+    });
   }
 
   /** Types into the quick pick that is open. */
   async type(text) {
-    await this.page.locator(".quick-input-widget input[type=text]").fill(text);
+    await this.quickInput().fill(text);
   }
 
   /** Loads the window anew, as "Developer: Reload Window" does. */
   async reload() {
     await this.page.reload({ waitUntil: "domcontentloaded" });
-    await this.page.locator(".explorer-folders-view, .debug-breakpoints").first().waitFor({ timeout: 60_000 });
+    await this.page.locator(".explorer-folders-view, .debug-breakpoints").first().waitFor();
   }
 
   /** Opens a file of the workspace and waits until VS Code knows its language. */
   async open(name, language) {
-    await this.press("Control+P");
-    const input = this.page.locator(".quick-input-widget input[type=text]");
-    await input.waitFor();
-    await input.fill(path.join(this.workspace, name));
-    await this.pick(path.basename(name)).click();
-    await this.page.locator(`.tab.active[data-resource-name="${path.basename(name)}"]`).waitFor();
+    const base = path.basename(name);
+    await retry(`open ${name}`, async (timeout) => {
+      await this.quick("Control+P", path.join(this.workspace, name), base);
+      await this.press("Enter");
+      await this.page.locator(`.tab.active[data-resource-name="${base}"]`).waitFor({ timeout });
+    });
     await this.page.locator('.statusbar-item[id="status.editor.mode"]', { hasText: language }).waitFor();
     await this.page.locator(".editor-instance .view-line").first().waitFor();
   }
 
+  /** Shows the Run and Debug view. */
+  async debugView() {
+    const pane = this.page.locator('[id="workbench.view.debug"]');
+    await retry("the Run and Debug view", async (timeout) => {
+      if (!(await pane.isVisible())) {
+        await this.press("Control+Shift+D");
+        await pane.waitFor({ timeout });
+      }
+    });
+  }
+
   /**
    * Presses F5 until that shows something: before VS Code has read launch.json and asked the
-   * extension host for debuggers, F5 does nothing, and the page does not tell.
+   * extension host for debuggers, F5 does nothing, and the page does not tell. It does nothing
+   * either while a session is being prepared.
    */
   async f5(expected) {
-    for (let attempt = 0; attempt < 5; attempt++) {
+    await retry("F5", async (timeout) => {
       await this.press("F5");
-      try {
-        return await expected.waitFor({ timeout: 4000 });
-      } catch {
-        continue;
-      }
-    }
-    throw new Error(`F5 does not show ${expected}`);
+      await expected.waitFor({ timeout });
+    });
   }
 
   /** Starts a configuration of launch.json with F5. */
@@ -198,22 +263,65 @@ export class Workbench {
   /** Starts a configuration from the palette. */
   async choose(configuration) {
     await this.command("Debug: Select and Start Debugging");
-    await this.pick(configuration).click();
+    await this.choosePick(configuration);
     await this.stopButton().waitFor();
   }
 
+  /** Ends every session. */
+  async stop() {
+    await retry("stop", async (timeout) => {
+      for (const deadline = Date.now() + timeout; (await this.stopButton().count()) > 0; ) {
+        if (Date.now() > deadline) {
+          throw new Error("a session goes on");
+        }
+        await this.press("Shift+F5");
+        await this.stopButton().waitFor({ state: "detached", timeout: 3000 }).catch(() => undefined);
+      }
+    });
+  }
+
+  /** Sets a breakpoint with a click beside a line of the editor. */
   async clickGutter(line) {
-    const number = await this.lineNumber(line).boundingBox();
-    const margin = await this.page.locator(".editor-instance .glyph-margin").first().boundingBox();
-    await this.page.mouse.move(margin.x + margin.width / 2, number.y + number.height / 2);
-    await this.page.mouse.click(margin.x + margin.width / 2, number.y + number.height / 2);
+    const overlays = this.page.locator(".editor-instance .margin-view-overlays > div");
+    const row = overlays.filter({ has: this.page.locator(".line-numbers", { hasText: new RegExp(`^${line}$`) }) });
+    if ((await row.count()) === 0) {
+      await this.goTo(line);
+    }
+    await retry(`breakpoint on line ${line}`, async (timeout) => {
+      const number = await row.boundingBox({ timeout });
+      const margin = await this.page.locator(".editor-instance .glyph-margin").first().boundingBox({ timeout });
+      const [x, y] = [margin.x + margin.width / 2, number.y + number.height / 2];
+      if (!(await this.hasDot(y))) {
+        await this.page.mouse.move(x, y);
+        await this.page.mouse.click(x, y);
+      }
+      await this.until("a breakpoint in the gutter", () => this.hasDot(y), timeout);
+    });
+  }
+
+  /** Whether a breakpoint's dot is at that height of the page. */
+  async hasDot(y) {
+    const boxes = await this.breakpointDots().evaluateAll((dots) => dots.map((dot) => dot.getBoundingClientRect().toJSON()));
+    return boxes.some(({ top, bottom }) => top <= y && y <= bottom);
+  }
+
+  /** Polls until the function gives something true, and gives that. */
+  async until(what, poll, timeout = WAIT_MS) {
+    for (const deadline = Date.now() + timeout; ; await sleep(50)) {
+      const found = await poll();
+      if (found) {
+        return found;
+      }
+      if (Date.now() > deadline) {
+        throw new Error(`after ${timeout} ms there is not ${what}`);
+      }
+    }
   }
 
   // -- reading --------------------------------------------------------------------------------
 
-  lineNumber(line) {
-    const text = new RegExp(`^${line}$`);
-    return this.page.locator(".editor-instance .margin-view-overlays .line-numbers", { hasText: text });
+  quickInput() {
+    return this.page.locator(".quick-input-widget input[type=text]");
   }
 
   /** A row of the Breakpoints view, by its file. */
@@ -243,20 +351,48 @@ export class Workbench {
     return this.page.locator(`[aria-label="Debug Call Stack"] [aria-label^="Stack Frame ${name}"]`);
   }
 
-  /** A row of the Variables view; rows come a little after the stop, so wait for it. */
+  /** A row of the Variables view, scrolled into sight. */
   variable(name) {
-    return this.page.locator(`[aria-label="Debug Variables"] .monaco-list-row[aria-label^="${name}, value "]`);
+    return this.inVariables(`.monaco-list-row[aria-label^="${name}, value "]`);
   }
 
   scope(name) {
-    return this.page.locator(`[aria-label="Debug Variables"] .monaco-list-row[aria-label^="Scope ${name}"]`);
+    return this.inVariables(`.monaco-list-row[aria-label^="Scope ${name}"]`);
   }
 
-  async expand(row) {
-    await row.locator(".monaco-tl-twistie").click();
+  /** A list has only the rows in sight, and rows come a little after the stop. */
+  async inVariables(selector) {
+    const list = this.page.locator('[aria-label="Debug Variables"]');
+    const row = list.locator(selector).first();
+    await retry(selector, async (timeout) => {
+      if (await row.waitFor({ timeout: 1500 }).then(() => true, () => false)) {
+        return;
+      }
+      await list.hover({ timeout });
+      await this.page.mouse.wheel(0, -100_000);
+      for (const deadline = Date.now() + timeout; !(await row.isVisible()); await sleep(100)) {
+        if (Date.now() > deadline) {
+          throw new Error("no such row in Variables");
+        }
+        await this.page.mouse.wheel(0, 60);
+      }
+    });
+    return row;
+  }
+
+  /** Expands a scope of the Variables view. */
+  async expand(name) {
+    await retry(`expand ${name}`, async (timeout) => {
+      const row = await this.scope(name);
+      if ((await row.getAttribute("aria-expanded", { timeout })) !== "true") {
+        await row.locator(".monaco-tl-twistie").click({ timeout });
+        await row.and(this.page.locator('[aria-expanded="true"]')).waitFor({ timeout });
+      }
+    });
   }
 
   async paused(reason) {
+    await this.debugView();
     const header = this.page.locator(".pane-header", { hasText: "Call Stack" });
     await header.locator(`text=/Paused on ${reason}/i`).waitFor();
   }
@@ -284,38 +420,62 @@ export class Workbench {
   }
 
   /** Rests the mouse on a word of a line; gives the text of the debugger's hover. */
-  async hover(line, word) {
-    const text = this.line(line).first();
-    const box = await text.evaluate((element, word) => {
-      const nodes = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
-      for (let node = nodes.nextNode(); node !== null; node = nodes.nextNode()) {
-        const at = node.textContent.indexOf(word);
-        if (at >= 0) {
-          const range = document.createRange();
-          range.setStart(node, at);
-          range.setEnd(node, at + word.length);
-          const { x, y, width, height } = range.getBoundingClientRect();
-          return { x: x + width / 2, y: y + height / 2 };
-        }
+  hover(line, word) {
+    return retry(`hover over ${word}`, async (timeout) => {
+      const box = await this.line(line).first().evaluate(boxOf, word, { timeout });
+      await this.page.mouse.move(5, 5);
+      await this.page.mouse.move(box.x - 4, box.y);
+      await this.page.mouse.move(box.x, box.y, { steps: 4 });
+      const widget = this.page.locator(".debug-hover-widget");
+      await widget.locator("text=/\\S/").first().waitFor({ timeout });
+      return widget.textContent({ timeout });
+    });
+  }
+
+  /** Adds an expression to the Watch view. */
+  async watch(expression) {
+    const box = this.page.locator(".debug-watch .monaco-inputbox input");
+    await retry(`watch ${expression}`, async (timeout) => {
+      if (!(await box.isVisible())) {
+        await this.page.locator(".pane-header", { hasText: "Watch" }).hover({ timeout });
+        await this.page.locator('[aria-label="Add Expression"]').click({ timeout });
       }
-      return undefined;
-    }, word);
-    await this.page.mouse.move(box.x - 4, box.y);
-    await this.page.mouse.move(box.x, box.y, { steps: 4 });
-    const widget = this.page.locator(".debug-hover-widget");
-    await widget.locator("text=/\\S/").first().waitFor();
-    return widget.textContent();
+      await box.fill(expression, { timeout });
+      await this.press("Enter");
+      await this.watched(expression, "").waitFor({ timeout });
+    });
   }
 
+  /** The row of a watch that shows a value. */
+  watched(expression, value) {
+    return this.page.locator(".debug-watch .monaco-list-row", { hasText: expression }).filter({ hasText: value });
+  }
+
+  /** Makes a text all that the input of the Debug Console holds. */
   async typeInConsole(text) {
-    await this.command("Debug Console: Focus on Debug Console View");
-    await this.page.locator(".repl-input-wrapper .monaco-editor").click();
-    await this.page.keyboard.type(text);
+    const input = this.page.locator(".repl-input-wrapper .monaco-editor");
+    await retry(`type ${text}`, async (timeout) => {
+      if (!(await input.isVisible())) {
+        await this.command("Debug Console: Focus on Debug Console View");
+      }
+      await input.click({ timeout });
+      await this.press("Control+A");
+      await this.press("Delete");
+      await this.page.keyboard.insertText(text);
+      const read = async () => (await input.locator(".view-lines").textContent()).replaceAll("\u00a0", " ").trim() === text;
+      await this.until(`"${text}" in the console's input`, read, timeout);
+    });
   }
 
-  /** An entry of the list of completions. */
-  suggestion(text) {
-    return this.page.locator(".suggest-widget .monaco-list-row", { hasText: text }).first();
+  /** Asks for completions of a text in the Debug Console; gives the one that has another text. */
+  async suggestion(typed, text) {
+    const row = this.page.locator(".suggest-widget .monaco-list-row", { hasText: text }).first();
+    await retry(`completions of ${typed}`, async (timeout) => {
+      await this.typeInConsole(typed);
+      await this.press("Control+Space");
+      await row.waitFor({ timeout });
+    });
+    return row;
   }
 
   clipboard() {
@@ -353,4 +513,20 @@ export class Workbench {
       { polling: 100 },
     );
   }
+}
+
+/** Runs in the page: the middle of a word in what an element shows. */
+function boxOf(element, word) {
+  const nodes = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  for (let node = nodes.nextNode(); node !== null; node = nodes.nextNode()) {
+    const at = node.textContent.indexOf(word);
+    if (at >= 0) {
+      const range = document.createRange();
+      range.setStart(node, at);
+      range.setEnd(node, at + word.length);
+      const { x, y, width, height } = range.getBoundingClientRect();
+      return { x: x + width / 2, y: y + height / 2 };
+    }
+  }
+  throw new Error(`no "${word}" in "${element.textContent}"`);
 }

@@ -2,7 +2,7 @@
 const fs = require("node:fs");
 const { tests } = require("./tests.js");
 
-const LIMIT_MS = 30_000;
+const LIMIT_MS = 120_000;
 
 exports.activate = async () => {
   const results = [];
