@@ -35,17 +35,18 @@ def test_lines_of_a_listing_written_before_are_bound_by_name(
     dialogue = connect()
     folder = str(tmp_path)
     seq = dialogue.begin(graph="m.py:graph", cwd=folder, workspace=folder, stopOnEntry=False)
-    relu, add, mul, none = dialogue.break_at(
-        listing, before["%relu"], before["%add"], {"line": before["%mul"], "mode": "after"}, 1
+    relu, add, mul, header, none = dialogue.break_at(
+        listing, before["%relu"], before["%add"], {"line": before["%mul"], "mode": "after"}, 1, 99
     )
     assert relu.verified is True
     assert relu.line == line_of(listing, "%relu") != before["%relu"]
     assert (add.verified, add.reason) == (False, "failed")
     assert add.message == "the graph has no node %add any more"
     assert mul.verified is True
+    assert (header.verified, header.line) == (True, line_of(listing, "%x"))
     assert (none.verified, none.message) == (
         False,
-        f"line 1 of {listing.name} defines no node",
+        f"no node stands on line 99 of {listing.name} or below",
     )
     locations = dialogue.client.request(
         "breakpointLocations", {"source": {"path": str(listing)}, "line": 1, "endLine": 99}
@@ -53,6 +54,8 @@ def test_lines_of_a_listing_written_before_are_bound_by_name(
     node_lines = [n for n, line in enumerate(listing.read_text().splitlines(), 1) if "%" in line]
     assert [each.line for each in locations.breakpoints] == node_lines
     dialogue.run(seq)
+    assert dialogue.stopped("breakpoint", "x").hit_breakpoint_ids == [header.id]
+    dialogue.go("continue")
     stop = dialogue.stopped("breakpoint", "relu")
     assert stop.hit_breakpoint_ids == [relu.id]
     assert dialogue.stack(levels=1)[0].line == relu.line

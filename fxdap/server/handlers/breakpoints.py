@@ -90,19 +90,21 @@ def _source_entry(
 ) -> Entry:
     after = wanted.mode == "after"
     location: Location
+    line = wanted.line
     if not is_listing(path):
-        location = SourceLocation(path, wanted.line, after)
-    elif wanted.line in names:
-        location = ListingLocation(path, names[wanted.line], after)
+        location = SourceLocation(path, line, after)
+    elif following := [each for each in names if each >= line]:
+        line = min(following)  # from a header or comment, on to what stands under it
+        location = ListingLocation(path, names[line], after)
     else:
-        ident = stable_id("source", f"{path}:{wanted.line}", taken)
+        ident = stable_id("source", f"{path}:{line}", taken)
         name = Path(path).name
-        problem = f"line {wanted.line} of {name} defines no node"
+        problem = f"no node stands on line {line} of {name} or below"
         if not names and not Path(path).exists():
             problem = f"there is no listing {name}; `fxdap list TARGET` writes one"
-        return Entry(ident, source=arguments.source, line=wanted.line, problem=problem)
+        return Entry(ident, source=arguments.source, line=line, problem=problem)
     ident = stable_id("source", location.identity(), taken)
-    entry = Entry(ident, source=arguments.source, line=wanted.line)
+    entry = Entry(ident, source=arguments.source, line=line)
     if wanted.mode not in (None, "before", "after"):
         entry.problem = f"unknown mode {wanted.mode!r}; modes: before, after"
         return entry
