@@ -51,6 +51,8 @@ class DebugThread:
         self.stepped = False
         """Whether the stop is where a step was to land, whatever else it is."""
         self.pause_requested = False
+        self.is_stepping = False
+        """Whether it was resumed with a step that has not landed yet."""
         self.failure: BaseException | None = None
         self._failed_in: Frame | None = None
         self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
@@ -202,8 +204,9 @@ class DebugThread:
         if self.debugger.ended:
             return
         self.stop_count = self.debugger.next_stop()
-        self._resuming = False
         self.stop = stop
+        self._resuming = False
+        self.is_stepping = False  # after the stop: another thread must see one of the two
         self.debugger.listener.stopped(self, stop)
         self._work_until_resumed()
         self.stop = None
@@ -253,10 +256,13 @@ class DebugThread:
         """
 
         def prepare() -> None:
+            self.stepped = False
             if plan is not None:
                 plan.arm()
             self.plan, self.descent = plan, descent
 
+        # A step that may enter Python can end there: nothing waits for where it lands.
+        self.is_stepping = plan is not None and descent is None
         self.reserve()
         self._work.put(prepare)
         self._work.put(None)

@@ -47,6 +47,7 @@ class Events:
         """A thread stopped; the program's output before it is shown first."""
         self.session.python.graph_stopped()
         _flush()
+        self.session.early.overtaken(thread)
         if wrote(thread):
             self.session.presenter.clear()
         diagnosis = self.session.diagnoses.at_stop(thread)
@@ -63,6 +64,7 @@ class Events:
                 hit_breakpoint_ids=list(stop.breakpoint_ids) or None,
             ),
         )
+        self.session.early.landed(thread)
 
     def resumed(self, thread: DebugThread) -> None:
         """A thread goes on."""

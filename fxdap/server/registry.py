@@ -3,7 +3,8 @@
 The table of request x state: `ANYONE` is served in every state; `ALWAYS` too, except that a
 process that listens serves it only to a client that has shown the token; `READY` once launch or
 attach was accepted; `STOPPED` needs the thread that the arguments name (by threadId, frameId or
-variablesReference) to be stopped, and is answered with `notStopped` otherwise. `on_thread`
+variablesReference) to be stopped, and is answered with `notStopped` otherwise; `LANDED` is the
+same, but waits for a step that is under way. `on_thread`
 handlers run on that stopped thread, since they read tensors or run code; `deferred` ones are
 given the request and answer it later; all others run on the server thread and never block.
 """
@@ -32,6 +33,7 @@ class When(Enum):
     ALWAYS = "always"
     READY = "after launch or attach"
     STOPPED = "while the thread is stopped"
+    LANDED = "while the thread is stopped, or once its step has landed"
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from fxdap.graphs.runs import GraphRuns
 from fxdap.server.breakpoint_table import BreakpointTable
 from fxdap.server.debugpy_host import exempt
 from fxdap.server.diagnoses import Diagnoses
+from fxdap.server.early import EarlyRequests
 from fxdap.server.events import Events
 from fxdap.server.handlers.breakpoints import selector_entries
 from fxdap.server.handles import FrameView, Handles
@@ -79,6 +80,7 @@ class Session:
         self._unanswered: Request | None = None
         self._on_end = on_end
         self._queue: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
+        self.early = EarlyRequests(connection, self._queue.put)
         self._cancelled: set[int] = set()
         self._running: dict[int, DebugThread] = {}
         self._lock = threading.Lock()
@@ -133,7 +135,9 @@ class Session:
             )
 
     def _run(self, request: Request, served: Served, arguments: Any) -> None:
-        if served.when is When.STOPPED:
+        if served.when is When.LANDED and self.early.hold(request, self._named_thread(arguments)):
+            return
+        if served.when in (When.STOPPED, When.LANDED):
             thread = self.stopped_thread(arguments)
             if served.on_thread:
                 thread.post(lambda: self._run_on_thread(request, served, arguments))
@@ -322,6 +326,7 @@ class Session:
         self.runs.uninstall()
         self.debugger.end()
         self.python.end()
+        self.early.fail()
         self.frames.clear()
         self.variables.clear()
         self.presenter.clear()

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from fxdap.server.session import Session
 
 
-@serves("continue", When.STOPPED)
+@serves("continue", When.LANDED)
 def continue_(session: Session, arguments: ContinueArguments) -> Struct:
     """Let the thread run on; other stopped threads stay stopped."""
     _resume(session, arguments, None)
@@ -35,13 +35,13 @@ def continue_(session: Session, arguments: ContinueArguments) -> Struct:
     return ContinueResponseBody(all_threads_continued=not others)
 
 
-@serves("next", When.STOPPED)
+@serves("next", When.LANDED)
 def next_(session: Session, arguments: NextArguments) -> None:
     """Step over: stop before the next node of this graph."""
     _resume(session, arguments, step_over)
 
 
-@serves("stepOut", When.STOPPED)
+@serves("stepOut", When.LANDED)
 def step_out_(session: Session, arguments: StepOutArguments) -> None:
     """Run to the end of the innermost module, or of the graph."""
     _resume(session, arguments, step_out)

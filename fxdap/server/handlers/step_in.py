@@ -25,7 +25,7 @@ _FIRST_PYTHON = 1000
 """Python targets are numbered from here."""
 
 
-@serves("stepIn", When.STOPPED)
+@serves("stepIn", When.LANDED)
 def step_in(session: Session, arguments: StepInArguments) -> None:
     """Step into the graph or the Python that the node calls, if it calls any of the user's."""
     thread = session.stopped_thread(arguments)
