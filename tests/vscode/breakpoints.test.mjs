@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import test, { after, before } from "node:test";
-import { scenes } from "./rig/scenes.mjs";
-import { openWorkbench } from "./rig/workbench.mjs";
+import { openWorkbench, scenes } from "./rig/workbench.mjs";
 
 let code;
 before(async () => {

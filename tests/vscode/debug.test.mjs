@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
 import { after, before } from "node:test";
-import { scenes } from "./rig/scenes.mjs";
-import { openWorkbench } from "./rig/workbench.mjs";
+import { openWorkbench, scenes } from "./rig/workbench.mjs";
 
 let code;
 let listing;

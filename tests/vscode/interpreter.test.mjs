@@ -2,8 +2,7 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { after, before } from "node:test";
-import { scenes } from "./rig/scenes.mjs";
-import { PYTHON, openWorkbench } from "./rig/workbench.mjs";
+import { PYTHON, openWorkbench, scenes } from "./rig/workbench.mjs";
 
 // A Python with neither fxdap nor pip, in a folder with a space in its name.
 const EMPTY = "my env/bin/python";

@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import path from "node:path";
 import test, { after, before } from "node:test";
-import { scenes } from "./rig/scenes.mjs";
-import { PYTHON, openWorkbench } from "./rig/workbench.mjs";
+import { PYTHON, openWorkbench, scenes } from "./rig/workbench.mjs";
 
 const SAVE = `
 import torch

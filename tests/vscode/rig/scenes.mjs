@@ -2,7 +2,7 @@
 // when one of its scenes fails the rest is skipped, so that one fault is one failure.
 import { before, describe, test } from "node:test";
 
-/** node:test's `describe` and `test` for the window that `current()` gives. */
+/** node:test's `test` for the window that `current()` gives; its `story` is `describe`. */
 export function scenes(current) {
   let failed = false;
 
@@ -36,5 +36,5 @@ export function scenes(current) {
     }
   }
 
-  return { story, scene };
+  return Object.assign(scene, { story, scene });
 }

@@ -8,6 +8,8 @@ import { checkout, rig } from "./install.mjs";
 import { retry } from "./retry.mjs";
 import { installExtension, startServer } from "./server.mjs";
 
+export { scenes } from "./scenes.mjs";
+
 const VSIX = path.join(checkout, "extension", "fxdap.vsix");
 export const PYTHON = process.env.FXDAP_PYTHON ?? path.join(checkout, ".venv", "bin", "python");
 const SHOTS = process.env.FXDAP_SHOTS ?? path.join(rig.root, "shots");
