@@ -24,7 +24,7 @@ scene("F11 on a node goes down to the first line of the user's function", async 
   await code.press("F11");
   await code.stoppedLine(/largest = x\.abs\(\)\.max\(\)/);
   await code.frame("scale").waitFor();
-  const factor = code.variable("factor");
+  const factor = await code.variable("factor");
   assert.match(await factor.getAttribute("aria-label"), /^factor, value 2\.0/);
   await code.shot("python");
 });
@@ -32,7 +32,7 @@ scene("F11 on a node goes down to the first line of the user's function", async 
 scene("stepping goes on in Python as usual", async () => {
   await code.press("F10");
   await code.stoppedLine(/if largest > factor:/);
-  const largest = code.variable("largest");
+  const largest = await code.variable("largest");
   assert.match(await largest.getAttribute("aria-label"), /^largest, value tensor\(4\.\)/);
 });
 
