@@ -67,6 +67,7 @@ def _run_options(options: argparse.Namespace, program_args: list[str]) -> RunOpt
         target=options.target,
         inputs=options.inputs,
         capture=options.capture,
+        compile=options.compile,
         breaks=tuple(options.breaks),
         at_stop=tuple(options.at_stop),
         steps=options.steps,
@@ -110,6 +111,7 @@ def _add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
         "run", help="run a graph or script under the debugger", epilog=TARGET_HELP
     )
     _add_target(command)
+    _add_compile(command)
     command.add_argument(
         "--break",
         dest="breaks",
@@ -134,6 +136,15 @@ def _add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     )
     command.add_argument(
         "--json", action="store_true", help="print one JSON object per line for each event"
+    )
+
+
+def _add_compile(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--compile",
+        choices=("off", "dynamo", "aot"),
+        default="off",
+        help="debug the graphs of a script's torch.compile: Dynamo's, or AOT autograd's",
     )
 
 

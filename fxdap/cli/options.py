@@ -10,6 +10,7 @@ class RunOptions:
     target: str
     inputs: str | None = None
     capture: str = "auto"
+    compile: str = "off"
     breaks: tuple[str, ...] = ()
     at_stop: tuple[str, ...] = ()
     steps: int = 0
@@ -32,6 +33,7 @@ class RunOptions:
         }
         if self.target.endswith(".py"):
             arguments |= {"program": self.target, "args": list(self.program_args)}
+            arguments |= {"compile": self.compile} if self.compile != "off" else {}
         else:
             arguments |= {"graph": self.target, "capture": self.capture}
             if self.inputs is not None:

@@ -10,6 +10,7 @@ import functools
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, ref
 
+import torch
 from torch.fx import GraphModule
 from torch.fx.graph_module import _WrappedCall
 from torch.fx.proxy import TracerBase
@@ -19,7 +20,7 @@ from fxdap.engine.program import Program
 from fxdap.graphs.calls import has_hooks, has_own_call, is_stale, runs_its_graph
 from fxdap.graphs.compile.active import ACTIVE
 from fxdap.graphs.compile.graph import known_graphs
-from fxdap.graphs.compile.substitute import substitute_compile
+from fxdap.graphs.compile.substitute import forget_substitute, substitute_compile
 from fxdap.graphs.dynamo import dynamo_callback
 from fxdap.graphs.exported import watch_exports
 from fxdap.graphs.inputs import Binder
@@ -85,7 +86,10 @@ class GraphRuns:
     def uninstall(self) -> None:
         """Put torch's and the user's own functions back."""
         ACTIVE.end(self._debugger)
+        substituted = self._patches.is_set(torch, "compile")
         self._patches.undo()
+        if substituted:
+            forget_substitute()
         self._binders.clear()
         self._sites.clear()
         forget_all()

@@ -47,9 +47,11 @@ def test_a_graph_target_is_launched_as_a_graph(monkeypatch, tmp_path: Path):
 
 
 def test_a_python_file_is_launched_as_a_program_with_its_arguments():
-    arguments = RunOptions(target="train.py", program_args=("--fast", "3")).launch_arguments()
+    options = RunOptions(target="train.py", program_args=("--fast", "3"), compile="aot")
+    arguments = options.launch_arguments()
     assert arguments["program"] == "train.py"
     assert arguments["args"] == ["--fast", "3"]
+    assert arguments["compile"] == "aot"
     assert "graph" not in arguments
 
 

@@ -11,7 +11,7 @@ from torch import nn
 
 from fxdap.engine.thread import Abandoned
 from fxdap.graphs.compile import backends
-from fxdap.graphs.compile.frames import Titles
+from fxdap.graphs.compile.frames import Titles, is_compiling
 from fxdap.graphs.errors import TargetError
 from fxdap.graphs.target import load_target
 from fxdap.view.listing import build_listing
@@ -216,6 +216,40 @@ def test_the_launch_key_gives_every_torch_compile_our_graphs_and_is_undone():
     assert driver.news[0][0].endswith("is debugged in Dynamo's graphs, not run by eager")
     assert decorated(torch.ones(2)).tolist() == [2.0, 2.0]
     assert decorated(torch.ones(3, 3)).shape == (3, 3)
+
+
+def test_dynamo_forgets_the_substitute_and_a_disabled_compile_is_left_alone():
+    from torch._dynamo.trace_rules import get_torch_obj_rule_map
+
+    plain = torch.compile
+
+    def double(x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+    with Driver() as driver:
+        driver.runs.substitute_compile("aot")
+        assert torch.compile(double, disable=True) is double
+        get_torch_obj_rule_map.cache_clear()
+        substitute = torch.compile
+        assert substitute in get_torch_obj_rule_map()
+    assert driver.news == []
+    assert substitute not in get_torch_obj_rule_map()
+    assert plain in get_torch_obj_rule_map()
+
+
+def test_whether_torch_compile_is_at_work_is_known_from_other_threads():
+    asked: list[bool] = []
+    ident = threading.get_ident()
+
+    def backend(module: torch.fx.GraphModule, inputs: Any) -> Any:
+        asker = threading.Thread(target=lambda: asked.append(is_compiling(ident)))
+        asker.start()
+        asker.join()
+        return module.forward
+
+    torch.compile(lambda x: x + 3, backend=backend)(torch.ones(2))
+    assert asked == [True]
+    assert not is_compiling(ident)
 
 
 def test_backends_work_without_a_debugger_and_ignore_what_others_heed():

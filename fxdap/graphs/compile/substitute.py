@@ -29,7 +29,7 @@ class Substitute:
     mode: str
     named: str | Callable[..., Any]
 
-    def __call__(self, module: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
+    def __call__(self, module: GraphModule, inputs: Sequence[Any], **_: Any) -> Callable[..., Any]:
         if ACTIVE.debugger is not None:
             return BACKENDS[self.mode](module, inputs)
         named: Any = self.named
@@ -47,15 +47,31 @@ def substitute_compile(patches: Patches, mode: str, tell: Callable[[str, str, in
     def compile(model: Any = None, **kwargs: Any) -> Any:
         if model is None:
             return functools.partial(compile, **kwargs)
+        if kwargs.get("disable"):
+            return original(model, **kwargs)
         named = kwargs.pop("backend", None) or "inductor"
-        for heeded_by_others in ("mode", "options"):
-            kwargs.pop(heeded_by_others, None)
+        kwargs.pop("mode", None)
+        kwargs["options"] = _for_dynamo(kwargs.get("options"))
         caller = sys._getframe(1)
         file, line = caller.f_code.co_filename, caller.f_lineno
         tell(_said(named, mode, file, line), file, line)
         return original(model, backend=Substitute(mode, named), **kwargs)
 
     patches.set(torch, "compile", compile)
+
+
+def _for_dynamo(options: dict[str, Any] | None) -> dict[str, Any] | None:
+    """What of a compile's options is not for the backend that the user names."""
+    kept = {key: value for key, value in (options or {}).items() if key == "guard_filter_fn"}
+    return kept or None
+
+
+def forget_substitute() -> None:
+    """Dynamo finds torch's functions by identity: it may not remember ours for torch.compile."""
+    rules: Any = sys.modules.get("torch._dynamo.trace_rules")
+    known: Any = getattr(rules, "get_torch_obj_rule_map", None)
+    if hasattr(known, "cache_clear"):
+        known.cache_clear()
 
 
 def _said(named: Any, mode: str, file: str, line: int) -> str:
