@@ -49,7 +49,8 @@ class AotGraphs:
         from torch._dynamo.backends.common import aot_autograd
         from torch._functorch.partitioners import min_cut_rematerialization_partition
 
-        with functorch.patch(force_non_lazy_backward_lowering=True):
+        early = "force_non_lazy_backward_lowering"
+        with functorch.patch({early: True} if hasattr(functorch, early) else {}):
             compiled = aot_autograd(
                 fw_compiler=self._compiler("forward"),
                 bw_compiler=self._compiler("backward"),
