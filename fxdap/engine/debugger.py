@@ -48,6 +48,7 @@ class Key(NamedTuple):
 
 
 MakeProgram = Callable[[torch.nn.Module, Graph, str], Program]
+Elsewhere = Callable[[], "Program | None"]
 
 
 class Listener(Protocol):
@@ -80,6 +81,7 @@ class Debugger:
         self.lock = threading.RLock()
         self._preparing = threading.RLock()
         self._programs: OrderedDict[Key, tuple[object, Program]] = OrderedDict()
+        self._nested: dict[tuple[int, int], Key] = {}
         self._threads: dict[int, DebugThread] = {}
         self._names: dict[str, int] = {}
         self._entry_pending = self.options.stop_on_entry
@@ -181,35 +183,64 @@ class Debugger:
         version: object,
         name: str,
         make: MakeProgram = Program,
+        elsewhere: Elsewhere | None = None,
     ) -> Program:
         """The program of a graph; a new one, by `make`, when the graph changed.
 
         `version` is an object that stays the same while the graph does, such as a GraphModule's
         compiled forward; None if there is none, then the graph itself is compared. A thread that
         meets a graph which another is still preparing waits, or it would run past breakpoints.
+        `elsewhere` is asked for what is not nested in the graph that calls it.
         """
         with self._preparing:
-            return self._find_or_add(module, graph, version, name, make)
+            alone = Key(0, id(module), id(graph))
+            found = self._current(alone._replace(root=self._calling_root()), version)
+            if found is None and elsewhere is not None:
+                found = elsewhere()
+            if found is None:
+                found = self._current(alone, version)
+            return found or self._add_program(alone, module, graph, version, name, make)
 
-    def _find_or_add(
-        self,
-        module: torch.nn.Module,
-        graph: Graph,
-        version: object,
-        name: str,
-        make: MakeProgram,
+    def _current(self, key: Key, version: object) -> Program | None:
+        known = self._programs.get(key)
+        if known is None:
+            return None
+        if version is not None and known[0] is version:
+            return known[1]
+        if known[1].is_current():
+            self._programs[key] = (version or known[0], known[1])
+            return known[1]
+        return None
+
+    def nested_program(self, module: torch.nn.Module, graph: Graph) -> Program | None:
+        """The program of a graph that is nested in another, whoever calls it."""
+        key = self._nested.get((id(module), id(graph)))
+        known = self._programs.get(key) if key is not None else None
+        return known[1] if known is not None and known[0] is forward_of(module) else None
+
+    def derived_program(
+        self, module: torch.nn.Module, graph: Graph, origin: Program, *, stands_in: bool
     ) -> Program:
+        """The program of a graph that torch made of a body; it replaces the last of that name.
+
+        torch makes one for each call: like runs of one graph, they share a name and a listing.
+        """
         alone = Key(0, id(module), id(graph))
-        for key in (alone._replace(root=self._calling_root()), alone):
-            known = self._programs.get(key)
-            if known is None:
-                continue
-            if version is not None and known[0] is version:
-                return known[1]
-            if known[1].is_current():
-                self._programs[key] = (version or known[0], known[1])
-                return known[1]
-        return self._add_program(alone, module, graph, version, name, make)
+        known = self._current(alone, forward_of(module))
+        if known is not None:
+            return known
+        name = f"{origin.name}.{origin.path}.{'forward' if stands_in else 'backward'}"
+        with self.lock:
+            for key in [k for k, (_, p) in self._programs.items() if p.root.name == name]:
+                del self._programs[key]
+            self._names[name] = 0
+
+        def make(module: torch.nn.Module, graph: Graph, name: str) -> Program:
+            program = Program(module, graph, name)
+            program.origin, program.stands_in = origin, stands_in
+            return program
+
+        return self._add_program(alone, module, graph, forward_of(module), name, make)
 
     def _calling_root(self) -> int:
         """The program in whose listing a graph that begins now may be nested."""
@@ -232,10 +263,18 @@ class Debugger:
                 self._programs.popitem(last=False)
             for inner in nested_graphs(module, graph):
                 nested = Program(
-                    inner.module, inner.graph, program.name, parent=program, path=inner.path
+                    inner.module,
+                    inner.graph,
+                    program.name,
+                    parent=program,
+                    path=inner.path,
+                    user=inner.user,
                 )
                 inner_key = Key(id(program), id(inner.module), id(inner.graph))
                 self._programs[inner_key] = (forward_of(inner.module), nested)
+                self._nested[id(inner.module), id(inner.graph)] = inner_key
+            if len(self._nested) > 2 * PROGRAM_LIMIT:
+                self._nested = {k: v for k, v in self._nested.items() if v in self._programs}
         self.listener.program_added(program)
         for added in [program, *(p for p in self.programs() if p.parent is program)]:
             self.breakpoints.bind(added)
@@ -269,6 +308,7 @@ class Debugger:
             self._entry_pending = False
             threads = self.threads()
             self._programs.clear()
+            self._nested.clear()
             self._threads.clear()
         for thread in threads:
             thread.detach()

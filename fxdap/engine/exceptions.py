@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import torch.utils.checkpoint
+
 from fxdap.engine.frame import Frame
 from fxdap.engine.selectors import Selector
+
+UNWINDING: tuple[type[BaseException], ...] = tuple(
+    filter(None, [getattr(torch.utils.checkpoint, "_StopRecomputationError", None)])
+)
+"""Not errors: a checkpoint raises it to end what it computes again as soon as it has enough."""
 
 
 @dataclass

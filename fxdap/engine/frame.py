@@ -57,6 +57,10 @@ class Frame:
         self.kept_bytes = 0
         self.watcher: Watcher | None = None
         self._watched_since = -1
+        self.call = 1
+        """Which call of this graph it is: of the calling node, or of a graph torch derived."""
+        self._calls: dict[Program, int] = {}
+        self._calling = -1
         self._code: CodeType | None = None
         self._sprint = range(0)
 
@@ -165,6 +169,19 @@ class Frame:
         self._store = Store([], bytearray())
         self.registers = self._store.registers
         self.watcher = None
+
+    def count_call(self, program: Program) -> int:
+        """The current node calls `program`: return how often it has by now."""
+        if self._calling != self.position:
+            self.forget_calls()
+            self._calling = self.position
+        count = self._calls[program] = self._calls.get(program, 0) + 1
+        return count
+
+    def forget_calls(self) -> None:
+        """The current node begins anew: the next call of a graph is its first."""
+        self._calls.clear()
+        self._calling = -1
 
     def locate(self) -> None:
         """Find out which node is running, from inside of what it calls.

@@ -50,16 +50,17 @@ class ListingLocation:
     reason: Reason = "breakpoint"
 
     def indices(self, program: Program) -> Sequence[int]:
-        if not same_file(program.file, self.file):
-            return ()
         path, _, name = self.name.rpartition("/")
-        index = program.by_name.get(name)
-        return () if index is None or program.path != path else (index,)
+        listed = program.origin or program
+        if listed.path != path or not same_file(listed.file, self.file):
+            return ()
+        index = program.made_for(name) if program.origin else program.by_name.get(name)
+        return () if index is None else (index,)
 
     def line(self, programs: Sequence[Program]) -> int | None:
         """The line the node stands on now; None if no program has it."""
         for program in programs:
-            for index in self.indices(program):
+            for index in self.indices(program) if program.origin is None else ():
                 return program.line(index)
         return None
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from torch.nn import Module
+
+from fxdap.engine.bodies import iterates
 from fxdap.engine.frame import Frame
 
 
@@ -19,6 +22,8 @@ class Plan:
     index: int = 0
     into: bool = False
     entry: bool = False
+    only: Module | None = None
+    """The graph module to step into, if not the first one that begins."""
 
     def arm(self) -> None:
         """Flag the landing place; past the end of a graph it lies in the caller."""
@@ -40,10 +45,14 @@ class Plan:
 
     def entered(self, frame: Frame) -> None:
         """A new graph begins on this thread: a step-in, or a step off the end, lands in it."""
-        if self.frame is None or (self.into and frame.parent is self.frame):
+        if self.frame is None or (self.into and self._is_wanted(frame)):
             self.disarm()
             self.frame, self.index, self.into = frame, 0, False
             self.arm()
+
+    def _is_wanted(self, frame: Frame) -> bool:
+        body = frame.program.origin or frame.program
+        return frame.parent is self.frame and self.only in (None, body.module)
 
 
 def _after_call(caller: Frame | None) -> int:
@@ -51,13 +60,14 @@ def _after_call(caller: Frame | None) -> int:
 
 
 def step_over(frame: Frame) -> Plan:
-    """Stop before the node after the current one."""
-    return Plan(frame, _next_index(frame))
+    """Stop before the node after the current one; after a loop's body, in its next iteration."""
+    at_end = frame.position == len(frame.program) - 1
+    return Plan(frame, _next_index(frame), into=at_end and iterates(frame.program))
 
 
-def step_in(frame: Frame) -> Plan:
-    """Stop in the first graph that the current node runs, else like `step_over`."""
-    return Plan(frame, _next_index(frame), into=True)
+def step_in(frame: Frame, only: Module | None = None) -> Plan:
+    """Stop in the first graph that the current node runs, or in `only`; else like `step_over`."""
+    return Plan(frame, _next_index(frame), into=True, only=only)
 
 
 def step_out(frame: Frame) -> Plan:

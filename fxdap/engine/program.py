@@ -12,6 +12,9 @@ from fxdap.engine.opaque import runs_python
 from fxdap.view.listing import Listing, build_listing
 from fxdap.view.scope import ModuleScope, enclosing_scopes, module_scopes
 
+BODY_NODE = "fxdap_body_node"
+"""In the meta of a derived graph's node: the name of the body's node that it was made for."""
+
 SPRINT_LIMIT = 0.001
 """Seconds that a stretch may run without looking at its flags."""
 
@@ -61,9 +64,9 @@ class Program:
     """One graph of one module. Holds no values: those live in a `Frame`'s registers.
 
     `path` is where the graph's nodes stand in the listing of the outermost program: "" there,
-    "cond.true" for a nested graph. A nested program shares its parent's listing and file.
-    With `owns_inputs` the caller keeps no input, so that letting go of one frees it. `family` has
-    the programs that hold other parts of the same functions.
+    "cond.true" for a nested graph, which `user` calls. A nested program shares its parent's
+    listing and file. With `owns_inputs` the caller keeps no input, so that letting go of one
+    frees it. `family` has the programs that hold other parts of the same functions.
     """
 
     def __init__(
@@ -74,6 +77,7 @@ class Program:
         *,
         parent: "Program | None" = None,
         path: str = "",
+        user: Node | None = None,
         owns_inputs: bool = False,
         family: Sequence["Program"] = (),
     ) -> None:
@@ -82,6 +86,13 @@ class Program:
         self.name = name
         self.parent = parent
         self.path = path
+        self.user = user
+        self.origin: Program | None = None
+        """The body that torch derived this graph from, such as the gradient of a cond's branch."""
+        self.stands_in = False
+        """Whether torch runs this graph in the place of `origin`, to keep what a gradient needs."""
+        self.runs = 0
+        """How often a derived graph has run; torch derives a new one for each backward."""
         self.nodes: Sequence[Node] = tuple(graph.nodes)
         self.index = {node: i for i, node in enumerate(self.nodes)}
         self.by_name = {node.name: i for i, node in enumerate(self.nodes)}
@@ -172,6 +183,11 @@ class Program:
         """The node's name as the listing writes it: `add_1`, or `cond.true/add_1`."""
         name = self.nodes[index].name
         return f"{self.path}/{name}" if self.path else name
+
+    def made_for(self, name: str) -> int | None:
+        """Of a graph that stands in for a body: the first node made for the body's node `name`."""
+        made = (i for i, node in enumerate(self.nodes) if node.meta.get(BODY_NODE) == name)
+        return next(made, None) if self.stands_in else None
 
     def line(self, index: int) -> int:
         """The node's 1-based line in the listing."""

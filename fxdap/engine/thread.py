@@ -9,6 +9,7 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from fxdap.engine.exceptions import UNWINDING
 from fxdap.engine.frame import PAUSE, Frame
 from fxdap.engine.plan import Plan, next_graph
 from fxdap.engine.postmortem import error_chain
@@ -92,8 +93,11 @@ class DebugThread:
             caller = self.frames[-1]
             caller.locate()
             caller.program.runs_a_graph(caller.position)
+            frame.call = caller.count_call(frame.program)
         else:
             self._forget_failure()
+            frame.program.runs += 1
+            frame.call = frame.program.runs
         self.frames.append(frame)
         frame.refresh_flags()
         if self.debugger.take_entry():
@@ -176,6 +180,8 @@ class DebugThread:
 
     def raised(self, frame: Frame, error: Exception) -> None:
         """A node raised: stop there once, at the innermost node, if a filter asks for it."""
+        if isinstance(error, UNWINDING):
+            return
         frame.phase = "raised"
         if self.evaluating:
             return

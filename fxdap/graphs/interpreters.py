@@ -21,6 +21,7 @@ from fxdap.engine.frame import Frame
 from fxdap.engine.program import RELEASED, Program
 from fxdap.engine.stops import Stop
 from fxdap.engine.thread import run_in
+from fxdap.graphs.bodies import Bodies
 from fxdap.graphs.dynamo import dynamo_callback
 from fxdap.graphs.naming import graph_title
 from fxdap.graphs.origin import is_ghost, is_users_class, started_by_user
@@ -125,9 +126,10 @@ class InterpreterFrame(Frame):
 class InterpreterRuns:
     """Wraps `run` and `run_node` of Interpreter and its subclasses while installed."""
 
-    def __init__(self, debugger: Debugger, patches: Patches) -> None:
+    def __init__(self, debugger: Debugger, patches: Patches, bodies: Bodies) -> None:
         self._debugger = debugger
         self._patches = patches
+        self._bodies = bodies
 
     def install(self) -> None:
         """Wrap Interpreter and all its subclasses; later subclasses when they are first used."""
@@ -163,6 +165,9 @@ class InterpreterRuns:
         @functools.wraps(original)
         def run(interpreter: Interpreter, *args: Any, **kwargs: Any) -> Any:
             compiling = torch.compiler.is_compiling() or dynamo_callback() is not None
+            program = None if compiling or kwargs else self._body(interpreter, args)
+            if program is not None:
+                return self._debugger.run_program(program, args)
             frame = None if compiling else self._begin(interpreter, args)
             if frame is None:
                 return original(interpreter, *args, **kwargs)
@@ -181,6 +186,20 @@ class InterpreterRuns:
             return original(interpreter, n)
 
         return run_node
+
+    def _body(self, interpreter: Interpreter, args: tuple[Any, ...]) -> Program | None:
+        """The body that torch runs by an Interpreter of its own, which nobody looks into.
+
+        A checkpoint and an autograd.Function do. Generated code gives the same, and faster.
+        """
+        if type(interpreter) is not Interpreter or is_ghost(args):
+            return None
+        module: Any = interpreter.module
+        graph = interpreter.graph
+        if getattr(module, "graph", None) is not graph or type(graph._codegen) is not CodeGen:
+            return None
+        program = self._bodies.program(module, graph, 3)
+        return program if program is not None and len(program.placeholders) == len(args) else None
 
     def _check_surplus(self, graph: Graph, args: tuple[Any, ...]) -> None:
         """Interpreter.run ignores inputs that no placeholder takes; the user should know."""

@@ -17,6 +17,7 @@ from torch.fx.proxy import TracerBase
 
 from fxdap.engine.debugger import Debugger, forward_of
 from fxdap.engine.program import Program
+from fxdap.graphs.bodies import Bodies, run_traced
 from fxdap.graphs.calls import has_hooks, has_own_call, is_stale, runs_its_graph
 from fxdap.graphs.compile.active import ACTIVE
 from fxdap.graphs.compile.graph import known_graphs
@@ -48,7 +49,8 @@ class GraphRuns:
     def __init__(self, debugger: Debugger) -> None:
         self._debugger = debugger
         self._patches = Patches()
-        self._interpreters = InterpreterRuns(debugger, self._patches)
+        self._bodies = Bodies(debugger)
+        self._interpreters = InterpreterRuns(debugger, self._patches, self._bodies)
         self._binders: WeakKeyDictionary[Program, tuple[object, Binder | None]]
         self._binders = WeakKeyDictionary()
         self._sites: dict[int, _Site] = {}
@@ -66,14 +68,17 @@ class GraphRuns:
 
         @functools.wraps(original)
         def call(wrapped: _WrappedCall, obj: GraphModule, *args: Any, **kwargs: Any) -> Any:
-            if dynamo_callback() is not None or not runs._is_ours(obj, args, kwargs):
+            if dynamo_callback() is not None:
                 return original(wrapped, obj, *args, **kwargs)
+            if not runs._is_ours(obj, args, kwargs):
+                return runs._leave_alone(obj, args, kwargs, functools.partial(original, wrapped))
             if has_own_call(wrapped, obj) or has_hooks(obj):
                 native = functools.partial(original, wrapped, obj)
                 return runs._call_with_hooks(obj, args, kwargs, native)
             return runs._forward(obj, args, kwargs)
 
         self._patches.set(_WrappedCall, "__call__", call)
+        self._bodies.lineage.install(self._patches)
         self._interpreters.install()
         ACTIVE.begin(self._debugger)
         for graph in known_graphs():
@@ -90,6 +95,7 @@ class GraphRuns:
         self._patches.undo()
         if substituted:
             forget_substitute()
+        self._bodies.lineage.clear()
         self._binders.clear()
         self._sites.clear()
         forget_all()
@@ -100,7 +106,14 @@ class GraphRuns:
             return False
         if self._debugger.running_thread() or not self._debugger.options.just_my_code:
             return True
-        return started_by_user(3)
+        return started_by_user(3) or self._bodies.belongs(module, module.graph)
+
+    def _leave_alone(
+        self, module: GraphModule, args: tuple[Any, ...], kwargs: dict[str, Any], native: Any
+    ) -> Any:
+        """Not a run to debug: torch's own, or one that only traces."""
+        program = None if kwargs or has_hooks(module) else self._bodies.lineage.traced(module)
+        return native(module, *args, **kwargs) if program is None else run_traced(program, args)
 
     def _call_with_hooks(
         self, module: GraphModule, args: tuple[Any, ...], kwargs: dict[str, Any], native: Any
@@ -120,6 +133,8 @@ class GraphRuns:
         return self._forward(module, args, kwargs)
 
     def _forward(self, module: GraphModule, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if self._bodies.lineage.pending:
+            self._bodies.lineage.settle()
         program = self._known_program(module)
         code, binder = self._binders.get(program, (None, None))
         if code is not forward_of(module):
@@ -168,4 +183,8 @@ class GraphRuns:
     def program(self, module: GraphModule, name: str | None = None) -> Program:
         """The program of a GraphModule, made anew when it was recompiled."""
         title = name or graph_title(module, self._debugger.options.script)
-        return self._debugger.program_for(module, module.graph, forward_of(module), title)
+        graph = module.graph
+        elsewhere = functools.partial(self._bodies.program, module, graph, 2)
+        return self._debugger.program_for(
+            module, graph, forward_of(module), title, elsewhere=elsewhere
+        )

@@ -12,6 +12,7 @@ from typing import Literal
 import torch
 from torch.fx import Node
 
+from fxdap.engine.bodies import iterates
 from fxdap.engine.frame import Frame
 from fxdap.engine.thread import DebugThread
 from fxdap.server.events import listing_source
@@ -48,7 +49,7 @@ def _graph_entries(frame: Frame) -> Iterator[StackEntry]:
     program = frame.program
     node = frame.node
     yield StackEntry(
-        name=f"%{program.qualified_name(frame.position)}  {target_name(node)}",
+        name=f"%{program.qualified_name(frame.position)}  {target_name(node)}{_iteration(frame)}",
         source=listing_source(program),
         line=program.line(frame.position),
         frame=frame,
@@ -67,7 +68,12 @@ def _graph_entries(frame: Frame) -> Iterator[StackEntry]:
 
 def _title(frame: Frame) -> str:
     program = frame.program
-    return f"{program.name} {program.path}" if program.path else program.name
+    title = f"{program.name} {program.path}" if program.path else program.name
+    return f"{title}{_iteration(frame)}"
+
+
+def _iteration(frame: Frame) -> str:
+    return f"  (iteration {frame.call})" if iterates(frame.program) else ""
 
 
 def _frames_of(node: Node) -> tuple[SourceFrame, ...]:

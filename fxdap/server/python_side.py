@@ -12,6 +12,7 @@ from fxdap.engine.descent import Descent
 from fxdap.engine.frame import Frame
 from fxdap.engine.plan import Plan, step_in
 from fxdap.engine.thread import DebugThread
+from fxdap.graphs.entering import Body, enter
 from fxdap.graphs.python_targets import (
     PythonTarget,
     is_users_code,
@@ -66,14 +67,23 @@ class PythonSide:
 
     # Steps.
 
-    def step_in(self, thread: DebugThread, target: PythonTarget | None = None) -> None:
-        """Step into what the node calls, graph or Python, whichever comes first."""
+    def step_in(self, thread: DebugThread, target: PythonTarget | Body | None = None) -> None:
+        """Step into what the node calls, graph or Python, whichever comes first.
+
+        A module that is the user's is entered as Python, where the client can; others are traced.
+        """
         frame = thread.top
         if frame is None:
             thread.resume()
             return
+        if isinstance(target, Body):
+            thread.resume(enter(frame, target))
+            return
         wanted = self._wanted(frame, target)
-        plan = step_in(frame)
+        reached = (
+            debugpy_host.is_attached() or self._session.client.supports_start_debugging_request
+        )
+        plan = step_in(frame) if wanted is not None and reached else enter(frame)
         if wanted is None:
             thread.resume(plan)
         elif debugpy_host.is_attached():

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from fxdap.graphs.entering import Body, bodies
+from fxdap.graphs.entering import step_in_targets as graph_targets
 from fxdap.graphs.python_targets import PythonTarget, python_targets
 from fxdap.server.registry import When, serves
 from fxdap.wire.errors import RequestError
@@ -29,9 +31,7 @@ _FIRST_PYTHON = 1000
 def step_in(session: Session, arguments: StepInArguments) -> None:
     """Step into the graph or the Python that the node calls, if it calls any of the user's."""
     thread = session.stopped_thread(arguments)
-    target = None
-    if arguments.target_id is not None:
-        target = _target(session, arguments)
+    target = None if arguments.target_id is None else _target(session, arguments)
     session.released(thread)
     session.after_response(lambda: session.python.step_in(thread, target))
 
@@ -48,8 +48,12 @@ def step_in_targets(session: Session, arguments: StepInTargetsArguments) -> Stru
     frame = view.frame
     if frame is None or view.scope is not None or frame is not view.thread.top:
         return StepInTargetsResponseBody(targets=[])
-    targets = [_shown(_FIRST_PYTHON + i, target) for i, target in enumerate(python_targets(frame))]
-    return StepInTargetsResponseBody(targets=targets)
+    every = bodies(frame)
+    graphs = [
+        StepInTarget(id=1 + every.index(target), label=target[0]) for target in graph_targets(frame)
+    ]
+    python = [_shown(_FIRST_PYTHON + i, target) for i, target in enumerate(python_targets(frame))]
+    return StepInTargetsResponseBody(targets=[*graphs, *python])
 
 
 def _shown(ident: int, target: PythonTarget) -> StepInTarget:
@@ -57,10 +61,14 @@ def _shown(ident: int, target: PythonTarget) -> StepInTarget:
     return StepInTarget(id=ident, label=f"{target.name}  {Path(file).name}:{line}")
 
 
-def _target(session: Session, arguments: StepInArguments) -> PythonTarget:
+def _target(session: Session, arguments: StepInArguments) -> PythonTarget | Body:
     frame = session.stopped_thread(arguments).top
+    ident = arguments.target_id or 0
+    graphs = [body for _, body in bodies(frame)] if frame is not None else []
+    if 0 < ident <= len(graphs):
+        return graphs[ident - 1]
     targets = python_targets(frame) if frame is not None else []
-    index = (arguments.target_id or 0) - _FIRST_PYTHON
+    index = ident - _FIRST_PYTHON
     if not 0 <= index < len(targets):
         raise RequestError(f"stepIn: there is no target {arguments.target_id} at this node")
     return targets[index]
