@@ -174,7 +174,10 @@ def test_the_targets_of_a_step_in_are_what_the_node_will_call():
         graph(x)
         graph(-x)
         leaves.model()(*leaves.example_inputs())
-    assert labels == [["true_graph_0"], [], ["false_graph_0"], [], ["scaled  Scaled, traced"]]
+    branches = [found for found in labels if found and found[0].endswith("graph_0")]
+    assert branches == [["true_graph_0"], ["false_graph_0"]]
+    assert labels[-1] == ["scaled  Scaled, traced"]
+    assert labels.count([]) == len(labels) - 3
 
 
 def test_a_chosen_target_is_entered_and_the_others_are_run():
