@@ -13,6 +13,7 @@ from fxdap.engine.frame import Frame, ValueUnavailableError
 from fxdap.server.changes import change_note
 from fxdap.server.variables_tree import Item
 from fxdap.view.guards import guard_conditions, is_guard
+from fxdap.view.input_names import output_names
 from fxdap.view.node_text import format_argument, target_name
 
 
@@ -30,9 +31,21 @@ def argument_items(frame: Frame) -> list[Item]:
     node = frame.node
     if node.op in ("placeholder", "get_attr"):
         return []
+    results = _named_results(node)
+    if results:
+        return [_argument(frame, name, argument) for name, argument in results]
     names = parameter_names(frame, len(node.args))
     pairs = [*zip(names, node.args, strict=True), *node.kwargs.items()]
     return [_argument(frame, name, argument) for name, argument in pairs]
+
+
+def _named_results(node: Node) -> list[tuple[str, Any]]:
+    """What a compiled graph returns, by what each item is to the user."""
+    names = output_names(node) if node.op == "output" else ()
+    items = node.args[0] if names else None
+    if not isinstance(items, (list, tuple)) or len(items) != len(names):
+        return []
+    return [pair for pair in zip(names, items, strict=True) if pair[1] is not None]
 
 
 def _argument(frame: Frame, name: str, argument: Any) -> Item:

@@ -1,10 +1,11 @@
-"""What an input of a compiled graph is to the user: `layers.0.weight`, `batch['mask']`.
+"""What inputs and outputs of a compiled graph are to the user: `layers.0.weight`, `x.size()[0]`.
 
 Dynamo names its placeholders after the path it found them by, AOT autograd numbers them.
 """
 
 import re
 import weakref
+from collections.abc import Iterable
 from typing import Any
 
 from torch.fx import Node
@@ -15,11 +16,22 @@ _MEMBER = re.compile(r"\._(?:parameters|buffers)(?=\[)")
 _ROOT = re.compile(r"""^[LG]\[(['"])(.*?)\1\]""")
 
 _remembered: "weakref.WeakKeyDictionary[Node, str]" = weakref.WeakKeyDictionary()
+_outputs: "weakref.WeakKeyDictionary[Node, tuple[str, ...]]" = weakref.WeakKeyDictionary()
 
 
 def remember_input(node: Node, name: str) -> None:
     """Note what a placeholder stands for, beside a graph that does not say so itself."""
     _remembered[node] = name
+
+
+def remember_outputs(node: Node, names: Iterable[str]) -> None:
+    """Note what the items that an output node returns stand for, one name for each."""
+    _outputs[node] = tuple(names)
+
+
+def output_names(node: Node) -> tuple[str, ...]:
+    """What the items of an output node stand for; empty if nothing tells."""
+    return _outputs.get(node, ())
 
 
 def input_name(node: Node) -> str | None:

@@ -13,6 +13,9 @@ BLOCK, SECOND = 20, 37
 """The lines `return x + self.down(torch.relu(self.up(x)))` and `return self.second(x)`."""
 
 
+LAYERS = ("first.up", "first.down", "second.up", "second.down")
+
+
 @pytest.fixture(scope="module")
 def plain_output(repo_root: Path) -> str:
     """What the sample prints without a debugger."""
@@ -82,6 +85,12 @@ def test_a_line_of_python_stops_in_its_forward_and_its_backward_and_a_step_leads
     dialogue.go("continue")
     dialogue.stopped("breakpoint", "t_3")
     assert dialogue.stack()[1].name == "second.down  Linear"
+    dialogue.break_on("graph:*.backward op:output")
+    dialogue.go("continue")
+    dialogue.stopped("function breakpoint", "output")
+    returned = [name.partition(" ←")[0] for name in dialogue.scope("Node")][1:]
+    parameters = [f"{layer}.{kind}" for layer in LAYERS for kind in ("weight", "bias")]
+    assert returned == [f"gradient of {name}" for name in parameters]
     dialogue.client.request("disconnect", {"terminateDebuggee": True})
 
 

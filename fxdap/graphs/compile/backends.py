@@ -14,7 +14,7 @@ from torch.fx import GraphModule
 from fxdap.graphs.compile.active import ACTIVE
 from fxdap.graphs.compile.frames import next_title
 from fxdap.graphs.compile.graph import CompiledGraph
-from fxdap.graphs.compile.inputs import name_forward_inputs, names_of
+from fxdap.graphs.compile.inputs import name_inputs_and_outputs, names_of
 
 Compiler = Callable[[GraphModule, Sequence[Any]], Callable[..., Any]]
 
@@ -64,7 +64,7 @@ class AotGraphs:
         def compile(module: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
             from torch.fx.graph import _BoxedCodeGen
 
-            name_forward_inputs(module, self._input_names)
+            name_inputs_and_outputs(module, self._input_names)
             # As aot_eager does, so that a call frees each input after its last use.
             module.graph.set_codegen(_BoxedCodeGen())
             module.recompile()
