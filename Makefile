@@ -32,6 +32,7 @@ check: .venv $(NPM_READY)
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	PYTHONPATH=. $(BIN)/python scripts/generate_protocol_docs.py --check
 	cd extension && npm run check
 
 pytest: .venv

@@ -8,6 +8,7 @@ from torch.nn import Module
 
 from fxdap.engine.bodies import iterates
 from fxdap.engine.frame import Frame
+from fxdap.view.source import user_line
 
 
 @dataclass
@@ -73,6 +74,19 @@ def step_in(frame: Frame, only: Module | None = None) -> Plan:
 def step_out(frame: Frame) -> Plan:
     """Stop after the innermost module the current node stands in, or after the graph."""
     return Plan(frame, frame.program.end_of_scope(frame.position))
+
+
+def step_line(frame: Frame) -> Plan:
+    """Stop before the first node that comes from another line of the user's source."""
+    nodes, start = frame.program.nodes, frame.position
+    here = user_line(nodes[start])
+    if here is None:
+        return step_over(frame)
+    for index in range(start + 1, len(nodes)):
+        line = user_line(nodes[index])
+        if line is not None and (line.file, line.line) != (here.file, here.line):
+            return Plan(frame, index)
+    return Plan(frame, len(nodes))
 
 
 def next_graph() -> Plan:

@@ -20,6 +20,8 @@ class Entry:
     line: int | None = None
     engine: EngineBreakpoint | None = None
     problem: str | None = None
+    reference: int | None = None
+    """The address of an instruction breakpoint."""
     sent: Breakpoint | None = None
 
 
@@ -70,6 +72,7 @@ class BreakpointTable:
             message=message or None,
             source=entry.source,
             line=self._line(entry),
+            instruction_reference=f"{entry.reference:#x}" if entry.reference is not None else None,
             reason=None if verified else "pending" if pending else "failed",
         )
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from fxdap.engine.frame import Frame
 from fxdap.engine.program import RELEASED, Program
 from fxdap.server.changes import change_note
+from fxdap.server.places import listing_place, source_place
 from fxdap.server.variables_tree import Group, Item
 from fxdap.view.input_kinds import KINDS, input_kind
 from fxdap.view.scope import ModuleScope
@@ -130,7 +131,14 @@ def value_item(frame: Frame, index: int) -> Item:
     value = frame.registers[index]
     if value is RELEASED:
         return Item(name, text="released", type="released")
-    return Item(name, value, accessor=name, note=change_note(frame, index))
+    return Item(
+        name,
+        value,
+        accessor=name,
+        note=change_note(frame, index),
+        declared=listing_place(frame.program, index),
+        origin=source_place(frame.program.nodes[index]),
+    )
 
 
 def _modules(frame: Frame, here: Place, end: int) -> list[Item]:

@@ -12,11 +12,14 @@ from fxdap.engine.program import Program
 from fxdap.engine.stops import Stop
 from fxdap.engine.thread import DebugThread
 from fxdap.server.changes import wrote
+from fxdap.server.module_rows import module_row
 from fxdap.view.listing_file import write_listing
 from fxdap.wire.connection import Connection
 from fxdap.wire.messages import (
     BreakpointEventBody,
     LoadedSourceEventBody,
+    MemoryEventBody,
+    ModuleEventBody,
     OutputEventBody,
     Source,
     StoppedEventBody,
@@ -48,6 +51,7 @@ class Events:
         self.session.python.graph_stopped()
         _flush()
         self.session.early.overtaken(thread)
+        self.memory_changed(thread)
         if wrote(thread):
             self.session.presenter.clear()
         diagnosis = self.session.diagnoses.at_stop(thread)
@@ -69,6 +73,14 @@ class Events:
     def resumed(self, thread: DebugThread) -> None:
         """A thread goes on."""
         self.session.python.graph_resumed()
+
+    def memory_changed(self, thread: DebugThread) -> None:
+        """Tell a client that shows memory what of it was written to."""
+        if not self.session.client.supports_memory_event:
+            return
+        for reference, size in self.session.memory.written():
+            body = MemoryEventBody(memory_reference=reference, offset=0, count=size)
+            self._connection.send_event("memory", body)
 
     def thread_started(self, thread: DebugThread) -> None:
         """A user thread runs its first graph."""
@@ -92,6 +104,8 @@ class Events:
         self._connection.send_event(
             "loadedSource", LoadedSourceEventBody(reason="new", source=listing_source(program))
         )
+        root = module_row(program, "", program.module)
+        self._connection.send_event("module", ModuleEventBody(reason="new", module=root))
 
     def programs_bound(self) -> None:
         """Breakpoints were bound in a new graph: tell about those that changed."""

@@ -11,7 +11,8 @@ from torch.fx import Node
 
 from fxdap.engine.frame import Frame, ValueUnavailableError
 from fxdap.server.changes import change_note
-from fxdap.server.variables_tree import Item
+from fxdap.server.places import definition_place, listing_place, source_place
+from fxdap.server.variables_tree import Group, Item
 from fxdap.view.guards import guard_conditions, is_guard
 from fxdap.view.input_names import output_names
 from fxdap.view.node_text import format_argument, target_name
@@ -20,10 +21,39 @@ from fxdap.view.node_text import format_argument, target_name
 def node_items(frame: Frame) -> list[Item]:
     """The node's target, then its arguments."""
     node = frame.node
-    items = [Item("target", text=target_name(node), type=node.op)]
+    items = [_target_item(frame)]
     if is_guard(node):
         items.append(Item("checks", guard_conditions(frame.program.module)))
-    return items + argument_items(frame)
+    items += argument_items(frame)
+    return [*items, *_users_items(frame)]
+
+
+def _target_item(frame: Frame) -> Item:
+    """What the node calls; leads to its definition where that is Python."""
+    node = frame.node
+    place = definition_place(frame.program, frame.position)
+    return Item("target", text=target_name(node), type=node.op, origin=place)
+
+
+def _users_items(frame: Frame) -> list[Item]:
+    """The nodes that read this one's value; each leads to its line."""
+    program = frame.program
+    users = sorted(program.index[user] for user in frame.node.users)
+    if not users:
+        return []
+
+    def compute() -> list[Item]:
+        return [
+            Item(
+                f"%{program.nodes[index].name}",
+                text=target_name(program.nodes[index]),
+                declared=listing_place(program, index),
+            )
+            for index in users
+        ]
+
+    text = f"{len(users)} node{'s' if len(users) != 1 else ''}"
+    return [Item("users", branch=Group(compute), text=text)]
 
 
 def argument_items(frame: Frame) -> list[Item]:
@@ -55,10 +85,17 @@ def _argument(frame: Frame, name: str, argument: Any) -> Item:
         value = frame.argument(argument)
     except (ValueUnavailableError, KeyError) as error:
         return Item(name + producer, text=str(error))
-    note = ""
-    if isinstance(argument, Node):
-        note = change_note(frame, frame.program.index[argument])
-    return Item(name + producer, value, accessor=accessor, note=note)
+    if not isinstance(argument, Node):
+        return Item(name + producer, value)
+    index = frame.program.index[argument]
+    return Item(
+        name + producer,
+        value,
+        accessor=accessor,
+        note=change_note(frame, index),
+        declared=listing_place(frame.program, index),
+        origin=source_place(argument),
+    )
 
 
 def parameter_names(frame: Frame, count: int) -> list[str]:

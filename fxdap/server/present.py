@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import re
 import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
+from msgspec.structs import replace
 
 from fxdap.engine.thread import DebugThread
 from fxdap.server.variables_tree import Branch, Item, LazyBranch, ValueBranch
 from fxdap.view.budget import Budget
 from fxdap.view.children import count_children
 from fxdap.view.summary import summarize, type_name
-from fxdap.wire.messages import Variable, VariablePresentationHint
+from fxdap.wire.messages import ValueFormat, Variable, VariablePresentationHint
 
 if TYPE_CHECKING:
     from fxdap.server.session import Session
 
+
+_NOT_FINITE = re.compile(r"(?<![\w.])(?:nan|-?inf)(?: \d[\d,]*)?(?![\w.])")
 
 ROW_LIMIT = 5000
 """Rows kept at once; those of tensors that are gone are dropped first."""
@@ -43,11 +47,20 @@ class Presenter:
         self._rows.clear()
 
     def variables(
-        self, items: list[Item], thread: DebugThread, parent: int, expression: str | None
+        self,
+        items: list[Item],
+        thread: DebugThread,
+        parent: int,
+        expression: str | None,
+        value_format: ValueFormat | None = None,
     ) -> list[Variable]:
         """Number and format sibling items."""
         budget = Budget()
-        return [self._variable(item, thread, parent, expression, budget) for item in items]
+        found = [self._variable(item, thread, parent, expression, budget) for item in items]
+        if value_format is None or not value_format.hex:
+            return found
+        pairs = zip(found, items, strict=True)
+        return [replace(v, value=formatted(i.value, v.value, value_format)) for v, i in pairs]
 
     def _variable(
         self, item: Item, thread: DebugThread, parent: int, expression: str | None, budget: Budget
@@ -59,14 +72,29 @@ class Presenter:
             reference = self._session.variables.add((parent, item.name), thread.id, branch)
         return Variable(
             name=item.name,
-            value=f"{row.text}  {item.note}" if item.note else row.text,
+            value=self.styled(f"{row.text}  {item.note}" if item.note else row.text),
             type=row.type or None,
             presentation_hint=_hint(item),
             evaluate_name=path,
             variables_reference=reference,
             named_variables=row.named or None,
             indexed_variables=row.indexed or None,
+            memory_reference=self.memory_reference(item.value),
+            declaration_location_reference=self._session.places.number(item.declared),
+            value_location_reference=self._session.places.number(item.origin),
         )
+
+    def styled(self, text: str) -> str:
+        """NaN and Inf in red, for clients that show colours."""
+        if not self._session.client.supports_ansi_styling:
+            return text
+        return _NOT_FINITE.sub("\x1b[31m\\g<0>\x1b[39m", text)
+
+    def memory_reference(self, value: Any) -> str | None:
+        """What a client that shows memory reads a tensor's by."""
+        if not self._session.client.supports_memory_references:
+            return None
+        return self._session.memory.reference(value)
 
     def _shown(self, item: Item, path: str | None, budget: Budget) -> tuple[Row, Branch | None]:
         if item.lazy is not None:
@@ -96,6 +124,12 @@ class Presenter:
             if len(self._rows) >= ROW_LIMIT:
                 self._rows.clear()
         self._rows[id(tensor)] = (weakref.ref(tensor), version, row)
+
+
+def formatted(value: Any, text: str, value_format: ValueFormat | None) -> str:
+    """Whole numbers in hexadecimal where that is asked for."""
+    wanted = value_format is not None and value_format.hex and type(value) is int
+    return hex(value) if wanted else text
 
 
 def _row(value: Any, budget: Budget | None) -> Row:

@@ -49,6 +49,8 @@ class Served:
 
 HANDLERS: dict[str, Served] = {}
 _offered: dict[str, Any] = {}
+OFFERED_BY: dict[str, str] = {}
+"""The request that makes a capability true, by the capability's field."""
 
 
 def serves(
@@ -64,15 +66,17 @@ def serves(
     def register(handler: Handler) -> Handler:
         HANDLERS[command] = Served(command, handler, when, on_thread, deferred)
         if offers is not None:
-            offer(offers)
+            offer(offers, command)
         return handler
 
     return register
 
 
-def offer(offers: Capabilities) -> None:
-    """Note capabilities that something other than a registered handler makes true."""
-    _offered.update({k: v for k, v in structs.asdict(offers).items() if v is not None})
+def offer(offers: Capabilities, command: str) -> None:
+    """Note the capabilities that a request makes true."""
+    given = {k: v for k, v in structs.asdict(offers).items() if v is not None}
+    _offered.update(given)
+    OFFERED_BY.update(dict.fromkeys(given, command))
 
 
 def capabilities() -> Capabilities:

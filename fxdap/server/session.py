@@ -23,6 +23,8 @@ from fxdap.server.events import Events
 from fxdap.server.handlers.breakpoints import selector_entries
 from fxdap.server.handles import FrameView, Handles
 from fxdap.server.listing_names import ListingNames
+from fxdap.server.memory import Memory
+from fxdap.server.places import Places
 from fxdap.server.present import Presenter
 from fxdap.server.progress import Progress
 from fxdap.server.python_side import PythonSide
@@ -35,7 +37,7 @@ from fxdap.wire.envelope import Request, Response
 from fxdap.wire.errors import RequestError
 from fxdap.wire.messages import CancelArguments, Capabilities, InitializeRequestArguments
 
-offer(Capabilities(supports_cancel_request=True))
+offer(Capabilities(supports_cancel_request=True), "cancel")
 
 
 class Session:
@@ -70,6 +72,8 @@ class Session:
         self.progress = Progress(connection)
         self.diagnoses = Diagnoses()
         self.python = PythonSide(self)
+        self.memory = Memory()
+        self.places = Places()
         self.scratch: dict[str, Any] = {}
         self.exit_process: Callable[[int], None] = lambda code: None
         self.claim: Callable[[], bool] = lambda: True
@@ -330,5 +334,6 @@ class Session:
         self.frames.clear()
         self.variables.clear()
         self.presenter.clear()
+        self.memory.clear()
         self.scratch.clear()
         self.on_detached()

@@ -22,6 +22,10 @@ class Item:
     kind: str | None = None
     lazy: Callable[[], Any] | None = None
     line: int | None = None
+    declared: tuple[str, int] | None = None
+    """File and line of the node whose value it is."""
+    origin: tuple[str, int] | None = None
+    """File and line that the value comes from."""
     note: str = ""
     """What is to be said after the value."""
 

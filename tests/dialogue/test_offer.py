@@ -51,6 +51,8 @@ NEEDED = {
     "supports_disassemble_request": "disassemble",
     "supports_instruction_breakpoints": "setInstructionBreakpoints",
     "supports_breakpoint_locations_request": "breakpointLocations",
+    "supports_single_thread_execution_requests": "continue",
+    "supports_ansi_styling": "variables",
 }
 """The request that makes a capability true; `cancel` is served by the session's reader."""
 

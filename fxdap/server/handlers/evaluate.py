@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from fxdap.engine.frame import Frame, ValueUnavailableError
 from fxdap.engine.names import Names, evaluate, execute_statements
 from fxdap.server.clipboard import clipboard_text
+from fxdap.server.present import formatted
 from fxdap.server.registry import When, serves
 from fxdap.server.source_hover import is_pure, node_assigned
 from fxdap.server.variables_tree import ValueBranch
@@ -48,7 +50,8 @@ def evaluate_(session: Session, arguments: EvaluateArguments) -> Struct:
     value = _value(session, frame, text)
     if arguments.context == "clipboard":
         return EvaluateResponseBody(result=clipboard_text(value), variables_reference=0)
-    return _shown(session, frame, value, text, arguments.context)
+    shown = _shown(session, frame, value, text, arguments.context)
+    return replace(shown, result=formatted(value, shown.result, arguments.format))
 
 
 def _hover(session: Session, frame: Frame, text: str, arguments: EvaluateArguments) -> Struct:
@@ -81,11 +84,12 @@ def _shown(
         key = ("evaluate", frame.thread.id, frame.program.path, text, context)
         reference = session.variables.add(key, frame.thread.id, ValueBranch(value, text))
     return EvaluateResponseBody(
-        result=row.text,
+        result=session.presenter.styled(row.text),
         type=row.type,
         variables_reference=reference,
         named_variables=row.named or None,
         indexed_variables=row.indexed or None,
+        memory_reference=session.presenter.memory_reference(value),
     )
 
 

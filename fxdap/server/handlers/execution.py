@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from fxdap.engine.frame import Frame
-from fxdap.engine.plan import Plan, step_out, step_over
+from fxdap.engine.plan import Plan, step_line, step_out, step_over
 from fxdap.graphs.compile.frames import is_compiling
 from fxdap.server.registry import When, serves
 from fxdap.wire.errors import RequestError
 from fxdap.wire.messages import (
+    Capabilities,
     ContinueArguments,
     ContinueResponseBody,
     NextArguments,
     PauseArguments,
     StepOutArguments,
+    TerminateThreadsArguments,
     Thread,
     ThreadsResponseBody,
 )
@@ -27,18 +29,22 @@ if TYPE_CHECKING:
     from fxdap.server.session import Session
 
 
-@serves("continue", When.LANDED)
+@serves(
+    "continue",
+    When.LANDED,
+    offers=Capabilities(supports_single_thread_execution_requests=True),
+)
 def continue_(session: Session, arguments: ContinueArguments) -> Struct:
-    """Let the thread run on; other stopped threads stay stopped."""
+    """Let the thread run on; other stopped threads stay stopped, with `singleThread` or without."""
     _resume(session, arguments, None)
     others = any(t.is_stopped and t.id != arguments.thread_id for t in session.debugger.threads())
     return ContinueResponseBody(all_threads_continued=not others)
 
 
-@serves("next", When.LANDED)
+@serves("next", When.LANDED, offers=Capabilities(supports_stepping_granularity=True))
 def next_(session: Session, arguments: NextArguments) -> None:
-    """Step over: stop before the next node of this graph."""
-    _resume(session, arguments, step_over)
+    """Step over: stop before the next node of this graph, or of another source line (`line`)."""
+    _resume(session, arguments, step_line if arguments.granularity == "line" else step_over)
 
 
 @serves("stepOut", When.LANDED)
@@ -95,6 +101,19 @@ _IN_PYTHON = (
 )
 _WAITING = "No graph is running now: the program pauses before the next graph's first node."
 MAIN_THREAD = Thread(id=1, name="MainThread")
+
+
+@serves("terminateThreads", offers=Capabilities(supports_terminate_threads_request=True))
+def terminate_threads(session: Session, arguments: TerminateThreadsArguments) -> None:
+    """Unwind the graphs that threads run, so that their `finally` blocks run and they end."""
+    wanted = arguments.thread_ids or []
+    known = {thread.id: thread for thread in session.debugger.threads()}
+    for ident in wanted:
+        if ident not in known:
+            raise RequestError(f"there is no thread {ident}")
+    for ident in wanted:
+        session.released(known[ident])
+        session.after_response(known[ident].abandon)
 
 
 @serves("threads", When.ALWAYS)

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from fxdap.engine.frame import Frame
 from fxdap.engine.thread import DebugThread
+from fxdap.server.addresses import address
 from fxdap.server.env_tree import env_items, own_scopes, value_item
 from fxdap.server.frames import StackEntry, stack_entries
 from fxdap.server.handles import FrameView
@@ -58,7 +59,24 @@ def _frame(session: Session, thread: DebugThread, depth: int, entry: StackEntry)
         line=entry.line,
         column=1 if entry.line else 0,
         presentation_hint=entry.hint,
+        instruction_pointer_reference=_instruction(entry),
+        module_id=_module_id(entry),
     )
+
+
+def _instruction(entry: StackEntry) -> str | None:
+    """The address of a graph's node."""
+    frame = entry.frame
+    if frame is None or entry.scope is not None:
+        return None
+    return f"{address(frame.program, frame.position):#x}"
+
+
+def _module_id(entry: StackEntry) -> str | None:
+    """The row of `modules` that a frame stands in."""
+    if entry.frame is None or entry.scope is None:
+        return None
+    return f"{entry.frame.program.root.name}:{entry.scope}"
 
 
 @serves("scopes", When.STOPPED)

@@ -9,7 +9,7 @@ from msgspec import Struct
 from fxdap.server.registry import When, serves
 from fxdap.server.variables_tree import ValueBranch
 from fxdap.wire.errors import RequestError
-from fxdap.wire.messages import VariablesArguments, VariablesResponseBody
+from fxdap.wire.messages import Capabilities, VariablesArguments, VariablesResponseBody
 
 if TYPE_CHECKING:
     from fxdap.server.session import Session
@@ -18,7 +18,12 @@ PAGE_LIMIT = 2000
 """Indexed children given at once to a client that does not page."""
 
 
-@serves("variables", When.STOPPED, on_thread=True)
+@serves(
+    "variables",
+    When.STOPPED,
+    on_thread=True,
+    offers=Capabilities(supports_value_formatting_options=True, supports_ansi_styling=True),
+)
 def variables(session: Session, arguments: VariablesArguments) -> Struct:
     """The named children, the indexed ones, or both; indexed ones a page at a time."""
     reference = arguments.variables_reference
@@ -36,5 +41,7 @@ def variables(session: Session, arguments: VariablesArguments) -> Struct:
         items += branch.page(start, count)
     expression = branch.expression if isinstance(branch, ValueBranch) else None
     return VariablesResponseBody(
-        variables=session.presenter.variables(items, thread, reference, expression)
+        variables=session.presenter.variables(
+            items, thread, reference, expression, arguments.format
+        )
     )
