@@ -10,6 +10,7 @@ from torch.fx import Graph, Node
 from fxdap.engine.codegen import CHUNK, SEGMENT_LENGTH, SPRINT_LENGTH, Segment, SegmentWriter
 from fxdap.engine.opaque import runs_python
 from fxdap.view.listing import Listing, build_listing
+from fxdap.view.regions import Region, regions
 from fxdap.view.scope import ModuleScope, enclosing_scopes, module_scopes
 
 BODY_NODE = "fxdap_body_node"
@@ -111,6 +112,7 @@ class Program:
         """Bytes of the inputs and of all values, of the last run that ended."""
         self.segment_sizes: dict[tuple[int, int], SegmentSize] = {}
         self._listing: Listing | None = None
+        self._regions: tuple[Region, ...] | None = None
         self.no_sprint = {
             index - index % SPRINT_LENGTH
             for index, node in enumerate(self.nodes)
@@ -200,8 +202,18 @@ class Program:
     def end_of_scope(self, index: int) -> int:
         """Index of the first later node outside the module call the node stands in.
 
-        A call of a leaf module stands in the module that calls it. May be the graph's end.
+        A call of a leaf module stands in the module that calls it. A region, such as a vmap's, is
+        left like a module. May be the graph's end.
         """
+        return min([self._end_of_module(index), *(r.stop for r in self.regions_around(index))])
+
+    def regions_around(self, index: int) -> list[Region]:
+        """The regions that the node stands in, outermost first, but not those that it begins."""
+        if self._regions is None:
+            self._regions = regions(self.nodes)
+        return [region for region in self._regions if region.start < index < region.stop]
+
+    def _end_of_module(self, index: int) -> int:
         inside = _calls(self.nodes[index])
         if inside:
             for later in range(index + 1, len(self.nodes)):

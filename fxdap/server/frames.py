@@ -29,7 +29,7 @@ _HIDDEN = tuple(
 
 @dataclass(frozen=True)
 class StackEntry:
-    """One line of the stack; `frame` is None for Python frames."""
+    """One line of the stack; `frame` is None for Python frames and for regions of a graph."""
 
     name: str
     source: Source | None
@@ -54,6 +54,13 @@ def _graph_entries(frame: Frame) -> Iterator[StackEntry]:
         line=program.line(frame.position),
         frame=frame,
     )
+    for region in reversed(program.regions_around(frame.position)):
+        yield StackEntry(
+            name=region.label,
+            source=listing_source(program),
+            line=program.line(region.start),
+            hint="label",
+        )
     places = _places(program.scopes(frame.position), _frames_of(node))
     for scope, place in reversed(places):
         yield StackEntry(

@@ -12,6 +12,7 @@ from fxdap.view.guards import ABOUT, is_guard
 from fxdap.view.listing_text import qualified_name
 from fxdap.view.nested import NestedGraph, nested_graphs
 from fxdap.view.node_text import node_line
+from fxdap.view.regions import regions
 from fxdap.view.scope import ModuleScope, enclosing_scopes
 from fxdap.view.source import SourceFrame, user_line
 
@@ -81,9 +82,17 @@ class _Writer:
     def add_graph(self, graph: Graph, header: str, path: str, indent: str) -> None:
         self._path, self._indent, self._root_header = path, indent, header
         self._scope = self._place = None
-        for node in graph.nodes:
+        nodes = list(graph.nodes)
+        found = regions(nodes)
+        begins = {region.start: region.label for region in found}
+        ends = {region.stop - 1: region.label for region in found}
+        for index, node in enumerate(nodes):
             self._add_place(node)
+            if index in begins:
+                self._append(f"{self._indent}  # begin {begins[index]}")
             self._add_node(node)
+            if index in ends:
+                self._append(f"{self._indent}  # end {ends[index]}")
 
     def add_blank(self) -> None:
         self.text.append("")

@@ -135,7 +135,7 @@ def _defined_as(target: object, name: str) -> str:
     owner = getattr(target, "__self__", None)
     if isinstance(owner, type) and owner.__module__ != "torch":
         return f"{owner.__module__}.{owner.__qualname__}.{name}"
-    if owner is not None and not isinstance(owner, (type, types.ModuleType)):
+    if not (owner is None or isinstance(owner, (type, types.ModuleType)) or _is_pybind(owner)):
         return f"{class_name(type(owner))}.{name}"
     module = getattr(target, "__module__", None) or "builtins"
     if module == "builtins":
@@ -146,6 +146,11 @@ def _defined_as(target: object, name: str) -> str:
     if module.partition(".")[0] == "torch":
         qualified = name
     return f"{module.removeprefix('_') if module == '_operator' else module}.{qualified}"
+
+
+def _is_pybind(owner: object) -> bool:
+    """pybind11 binds its functions to a record whose name tells of the compiler only."""
+    return type(owner).__module__ == "pybind11_builtins"
 
 
 @functools.cache

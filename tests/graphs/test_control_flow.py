@@ -8,7 +8,9 @@ from torch import fx
 
 from fxdap.engine.breakpoints import Breakpoint
 from fxdap.engine.locations import ListingLocation
+from fxdap.view.listing import build_listing
 from fxdap.view.listing_text import names_by_line
+from fxdap.view.nested import nested_graphs
 from sample_models import control_flow
 from tests.engine.driver import Driver
 from tests.graphs.stepped_bodies import compare_with_torch, run
@@ -85,6 +87,19 @@ def test_every_value_in_every_body_is_what_torch_computes(graphs, name):
     else:
         assert ("body_fn_0", 3) in calls
         assert any("backward" in where for where, _ in calls)
+
+
+@pytest.mark.parametrize("name", [*SAMPLES, *(f"{name} with gradients" for name in SAMPLES)])
+def test_every_node_of_every_body_stands_on_one_line_of_one_listing(graphs, name):
+    module, _ = graphs[name]
+    listing = build_listing(module)
+    nodes = [node.name for node in module.graph.nodes]
+    for inner in nested_graphs(module, module.graph):
+        nodes += [f"{inner.path}/{node.name}" for node in inner.graph.nodes]
+    found = names_by_line(listing.text)
+    assert list(found.values()) == nodes
+    assert {name: line for line, name in found.items()} == listing.lines
+    assert build_listing(module).text == listing.text
 
 
 def test_a_step_into_a_branch_and_out_of_it(graphs):

@@ -44,3 +44,17 @@ def test_the_modes_of_a_region_hold_in_it(module):
     assert modes["%submod_3/mean"] == (False, False)
     assert modes["%submod_1/linear"] == (True, True)
     assert modes["%mul_1"] == (True, False)
+
+
+def test_a_region_of_a_flat_graph_is_named_in_the_listing_and_left_by_a_step_out(module):
+    with Driver("out go") as driver:
+        driver.break_on("sum_1")
+        module(*regions.example_inputs())
+        program = driver.debugger.programs()[0]
+    assert driver.places == ["%sum_1", "%exp"]
+    around = [r.label for r in program.regions_around(program.by_name["sum_1"])]
+    assert around == ["vmap over 4"]
+    lines = [line.strip() for line in program.listing.text.splitlines()]
+    begin, end = lines.index("# begin vmap over 4"), lines.index("# end vmap over 4")
+    assert lines[begin + 1].startswith("%_vmap_increment_nesting")
+    assert lines[end - 1].startswith("%_vmap_decrement_nesting")

@@ -139,3 +139,9 @@ def test_functions_that_share_their_c_code_keep_their_own_names() -> None:
     shared = [torch.dsmm, torch.mm, torch.hsmm]
     assert torch.dsmm == torch.mm
     assert [callable_name(f) for f in shared] == ["torch.dsmm", "torch.mm", "torch.hsmm"]
+
+
+def test_functions_bound_by_pybind_are_named_by_their_module():
+    assert callable_name(torch._C._functorch._grad_increment_nesting) == (
+        "torch._C._functorch._grad_increment_nesting"
+    )
