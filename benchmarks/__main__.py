@@ -16,6 +16,7 @@ from benchmarks import (
     language_server,
     latency,
     memory,
+    python_side,
     startup,
     throughput,
 )
@@ -35,6 +36,7 @@ MEASUREMENTS: dict[tuple[str, ...], Measurement] = {
     ("variables_page", "evaluate"): latency.looking,
     ("env_20k",): latency.long_env,
     ("tensor_1gb",): latency.big_tensor,
+    ("step_python_idle",): python_side.idle,
     ("initialize",): startup.initialize,
     ("first_stop",): startup.first_stop,
     ("ready_20k", "listing_20k"): startup.large_graphs,

@@ -30,8 +30,8 @@ class PythonChild:
         self.client.request("initialize", {"adapterID": configuration["type"]})
         attach = self.client.send("attach", configuration)
         self.client.wait_event("initialized", PATIENCE)
-        for file, line in breakpoints:
-            self.break_at(file, line)
+        for file in {file for file, _ in breakpoints}:
+            self.break_at(file, *(line for each, line in breakpoints if each == file))
         self.client.request("configurationDone")
         self.client.wait_response(attach, PATIENCE)
 

@@ -111,3 +111,46 @@ def test_without_child_sessions_a_message_says_how_to_attach(connect: Connect) -
     graph.stopped("function breakpoint", "scale")
     graph.go("continue")
     graph.ended(0)
+
+
+def test_breakpoints_in_python_stop_before_and_between_graphs(pair: Pair) -> None:
+    """With `python.debug` the Python session is there before the program runs."""
+    graph = pair.graph
+    seq = graph.begin(**PROGRAM, python={"debug": True})
+    graph.client.request("configurationDone")
+    python = pair.child((SAMPLE, line("graph = traced()")), (SAMPLE, line("return x.clamp")))
+    graph.client.wait_response(seq, 60)
+    python.stopped("breakpoint", line("graph = traced()"))
+    graph.break_on("clip")
+    python.go("continue")
+    graph.stopped("function breakpoint", "clip")
+    before = graph.value("id(gate)")
+    graph.go("next")
+    python.stopped("breakpoint", line("return x.clamp"))
+    assert python.locals()["low"] == "-0.75"
+    python.go("next")
+    graph.stopped("step", "add")
+    assert graph.value("id(gate)") == before
+    graph.break_on()
+    for child in pair.children:
+        child.leave()
+    graph.go("continue")
+    graph.ended(0)
+
+
+def test_both_sides_see_the_same_objects(pair: Pair) -> None:
+    graph = pair.graph
+    graph.launch("gate", **PROGRAM)
+    graph.stopped("function breakpoint", "gate")
+    seen = graph.value("id(scale)"), graph.value("id(module.gate)")
+    python = into(pair)
+    python.stopped("step", line("opening = "))
+    assert (python.value("id(x)"), python.value("id(self)")) == seen
+    python.value("x.zero_()")
+    python.go("stepOut")
+    graph.stopped("step", "clip")
+    assert graph.value("gate.tolist()") == "[0.0, 0.0, 0.0]"
+    graph.go("continue")
+    graph.stopped("function breakpoint", "gate")
+    graph.go("continue")
+    graph.ended(0)
