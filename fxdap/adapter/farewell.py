@@ -1,6 +1,7 @@
 """How a session's debuggee is left: by `disconnect`, or by `terminate`."""
 
 import threading
+from collections.abc import Callable
 
 from fxdap.adapter.client import Client
 from fxdap.adapter.debuggee import Debuggee
@@ -9,6 +10,7 @@ from fxdap.wire.messages import DisconnectArguments
 
 _ANSWER_S = 0.06  # for the debuggee to take leave, before the client is answered without it
 _STUCK_S = 2.0  # for the debuggee to answer `terminate`, before it counts as stuck
+_CLEANUP_S = 10.0  # for the program to end after it was asked to, before it is killed
 _DEATH_S = 1.0  # for a killed process to be gone
 
 
@@ -33,21 +35,33 @@ def take_leave(client: Client, debuggee: Debuggee, request: Request, terminate: 
 
 
 def ask_to_end(client: Client, debuggee: Debuggee, request: Request) -> None:
-    """Pass `terminate` on, so that the program can clean up; one that is stuck is killed."""
+    """Pass `terminate` on, so that the program can clean up; one that does not end is killed."""
 
     def stuck() -> None:
         client.say("the process does not react, so it is killed")
         debuggee.kill()
 
+    def endless() -> None:
+        if not debuggee.finished.is_set():
+            client.say(f"the program still runs {_CLEANUP_S:.0f} s after it was asked to end")
+            debuggee.kill()
+
     def answered(answer: Response | None) -> None:
         watchdog.cancel()
+        if debuggee.owned:
+            _after(_CLEANUP_S, endless)
         if answer is None:
             client.respond(request)
         else:
             client.forward(answer, request_seq=request.seq)
 
-    watchdog = threading.Timer(_STUCK_S, stuck)
-    watchdog.daemon = True
-    if debuggee.owned:
-        watchdog.start()
+    watchdog = _after(_STUCK_S, stuck) if debuggee.owned else threading.Timer(0, stuck)
     debuggee.ask("terminate", request.arguments, answered)
+
+
+def _after(seconds: float, action: Callable[[], None]) -> threading.Timer:
+    """Do something later, unless this process ends before."""
+    timer = threading.Timer(seconds, action)
+    timer.daemon = True
+    timer.start()
+    return timer

@@ -176,6 +176,18 @@ def test_terminate_lets_the_program_clean_up(started: Started) -> None:
     assert client.wait_exit() == 0
 
 
+def test_terminate_ends_a_program_that_answers_and_goes_on(started: Started) -> None:
+    started.launch(
+        "import time\nprint('computing')\n"
+        "while True:\n    try:\n        time.sleep(60)\n    except BaseException:\n        pass\n"
+    )
+    started.wait_output("computing")
+    client = started.client
+    client.request("terminate")
+    client.wait_event("terminated", PATIENCE)
+    assert "still runs 10 s after it was asked to end" in client.output()
+
+
 def test_terminate_ends_even_a_debuggee_that_hangs(started: Started) -> None:
     started.launch(ANNOUNCE + BUSY)
     client = started.client
