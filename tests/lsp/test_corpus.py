@@ -6,10 +6,13 @@ from functools import cache
 import pytest
 import torch
 
+from fxdap.engine.program import Program
+from fxdap.engine.selectors import parse_selector
 from fxdap.graphs.target import load_target
 from fxdap.lsp.listing.checks import node_findings
 from fxdap.lsp.listing.model import Listing
 from fxdap.lsp.listing.operators import opcode
+from fxdap.lsp.listing.selectors import select
 from fxdap.lsp.listing.storage_checks import shared_writes
 from fxdap.view.listing import build_listing
 from fxdap.view.nested import nested_graphs
@@ -127,6 +130,29 @@ def test_a_view_that_sees_a_later_write_is_named(sample_models):
     assert [listing.lines[each.line][each.start : each.end] for each in found] == ["%add_"]
     assert "%select shows the same storage" in found[0].message
     assert not list(shared_writes(load("cnn", sample_models)[1]))
+
+
+@pytest.mark.parametrize("name", ["gpt", "gpt traced"])
+@pytest.mark.parametrize(
+    "selector",
+    [
+        *("op:call_function", "target:aten.linear", "target:dropout", "module:blocks.1", "gelu*"),
+        *(
+            "module:blocks.*.ln1",
+            "source:gpt.py:51",
+            "/softmax/",
+            "!op:get_attr module:blocks.2.attn",
+        ),
+    ],
+)
+def test_selectors_mean_what_they_mean_to_the_debugger(sample_models, name, selector):
+    module, listing = load(name, sample_models)
+    program = Program(module, module.graph, "GPT")
+
+    found = [node.text.name for node in select(listing, selector)]
+
+    matched = parse_selector(selector).match(program).indices
+    assert found == [program.nodes[index].name for index in matched]
 
 
 def test_no_target_of_python_is_taken_for_a_module():

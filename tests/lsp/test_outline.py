@@ -48,6 +48,15 @@ def test_a_module_without_nodes_of_its_own_may_follow_its_inner_one(server):
     assert list(tree([graph])) == ["Net", "  a A", "    %q", "    a.b B", "      %p"]
 
 
+def test_a_remark_about_a_line_begins_no_module(server):
+    text = "# Net\n# a  A\n  %p = torch.relu(%x)\n  # checks: the input\n  %q = torch.neg(%p)\n"
+    document = Document(server, "remark.fxgraph", text)
+
+    (graph,) = document.about(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
+
+    assert list(tree([graph])) == ["Net", "  a A", "    %p", "    %q"]
+
+
 def test_a_large_graph_lists_its_modules_only(server):
     nodes = "\n".join(f"  %n{number} = torch.relu(%x)" for number in range(3000))
     document = Document(server, "large.fxgraph", f"# Net\n# a  A\n{nodes}\n")

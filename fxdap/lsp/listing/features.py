@@ -18,6 +18,7 @@ from fxdap.lsp.listing import (
     links,
     names,
     outline,
+    selectors,
     symbols,
     tokens,
 )
@@ -55,6 +56,7 @@ LISTING = Language(
         types.TEXT_DOCUMENT_REFERENCES: names.references,
         types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL: tokens.full,
         types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE: tokens.visible,
+        selectors.MATCH: selectors.match_selector,
         types.WORKSPACE_SYMBOL: symbols.workspace_symbols,
     },
     check=checks.check,

@@ -224,6 +224,8 @@ class _Reader:
         self._listing.define(node)
 
     def _add_header(self, number: int, header: Header) -> None:
+        if header.text and self._section.title not in ("", header.text):
+            return  # a remark about the next line
         self._close_run(number - 1)
         self._open = (number, header)
         self._place = header.place

@@ -1,0 +1,67 @@
+"""Selectors on a listing that nobody runs: what they match, and how they may go on."""
+
+import pytest
+
+from fxdap.lsp.listing.model import Listing
+from fxdap.lsp.listing.selectors import select
+from tests.lsp.conftest import DATA
+
+MATCHES = [
+    ("relu", "relu"),
+    ("blocks_0_*", "blocks_0_fc1 blocks_0_fc1_1"),
+    ("call_method", "chunk"),
+    ("torch.relu", "relu"),
+    ("op:get_attr", "scale true_graph_0 false_graph_0"),
+    ("target:aten.mul", "mul"),
+    ("target:aten.mul.Tensor", "mul"),
+    ("target:*norm*", "layer_norm"),
+    ("target:chunk", "chunk"),
+    ("module:blocks.*", "blocks_0_fc1 relu mul layer_norm blocks_0_fc1_1"),
+    ("module:blocks.0.norm", "layer_norm"),
+    ("class:Block", "blocks_0_fc1 relu mul layer_norm blocks_0_fc1_1"),
+    ("source:net.py:8", "relu mul"),
+    ("source:/home/me/net.py:8", "relu mul"),
+    ("/layer_norm, 2, -1/", "chunk"),
+    ("after:relu", "relu"),
+    ("module:blocks.0 !target:torch.relu !class:LayerNorm", "blocks_0_fc1 mul blocks_0_fc1_1"),
+    ("nothing", ""),
+    ("", ""),
+]
+
+
+@pytest.mark.parametrize(("selector", "names"), MATCHES)
+def test_it_selects(selector, names):
+    listing = Listing((DATA / "listing.fxgraph").read_text())
+
+    assert [node.text.name for node in select(listing, selector)] == names.split()
+
+
+def ask(listing, selector):
+    params = {"uri": listing.uri, "selector": selector}
+    return listing.client.request("fxdap/matchSelector", params)
+
+
+def test_the_answer_counts_and_shows_the_nodes(listing):
+    assert ask(listing, "source:net.py:8") == {
+        "message": "matches 2 nodes of this listing",
+        "lines": [
+            "%relu: f32[2, 16] = torch.relu(%blocks_0_fc1)",
+            "%mul: f32[2, 16] = aten.mul.Tensor(%relu, %scale)",
+        ],
+        "completions": [],
+    }
+    assert ask(listing, "/(/")["message"].startswith("bad regular expression: ")
+
+
+@pytest.mark.parametrize(
+    ("selector", "completions"),
+    [
+        ("target:aten.g", ["target:aten.gt.Scalar"]),
+        ("op:call_m", ["op:call_method", "op:call_module"]),
+        ("relu !module:", ["relu !module:blocks.0", "relu !module:blocks.0.norm"]),
+        ("class:L", ["class:LayerNorm"]),
+        ("relu", []),
+    ],
+)
+def test_the_answer_says_how_the_last_word_may_go_on(listing, selector, completions):
+    assert ask(listing, selector)["completions"] == completions
