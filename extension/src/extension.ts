@@ -2,19 +2,22 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 import { AdapterFactory, MessageTracker } from "./adapter";
 import { ConfigurationProvider, configurationFor } from "./configuration";
-import { NodeExpressionProvider, NodeValuesProvider } from "./language";
+import { NodeExpressionProvider } from "./language";
+import { LanguageServer } from "./languageServer";
 import { Listings } from "./listings";
 import { DEBUG_TYPE, log } from "./log";
 import { openInterpreterChoice } from "./probe";
 import { attachGraphs, attachWhenAsked } from "./pythonDebug";
+import { Pt2Editor } from "./pt2";
 import { saveNode } from "./repro";
-import { breakOnEvery, breakOnSelector, runToNode } from "./selectors";
+import { addFunctionBreakpoint, breakOnEvery, breakOnSelector, runToNode } from "./selectors";
 import { PositionItem } from "./status";
 import { TargetConfigurations, folderOf } from "./targets";
 
 export function activate(context: vscode.ExtensionContext): void {
   const { debug, languages } = vscode;
   const listings = new Listings(context.workspaceState);
+  const server = new LanguageServer();
   const dynamic = vscode.DebugConfigurationProviderTriggerKind.Dynamic;
   context.subscriptions.push(
     log,
@@ -28,20 +31,26 @@ export function activate(context: vscode.ExtensionContext): void {
       createDebugAdapterTracker: (session) => new MessageTracker(session, listings),
     }),
     languages.registerEvaluatableExpressionProvider("fxgraph", new NodeExpressionProvider()),
-    languages.registerInlineValuesProvider("fxgraph", new NodeValuesProvider()),
-    ...commands(context, listings),
+    server,
+    vscode.window.registerCustomEditorProvider("fxdap.pt2", new Pt2Editor(server, listings)),
+    ...commands(context, listings, server),
   );
 }
 
-function commands(context: vscode.ExtensionContext, listings: Listings): vscode.Disposable[] {
+function commands(context: vscode.ExtensionContext, listings: Listings, server: LanguageServer): vscode.Disposable[] {
   const all = {
     debugFile,
+    debugTarget,
     openListing: (resource?: vscode.Uri) => listings.open(resource),
-    breakOnSelector,
+    breakOn: addFunctionBreakpoint,
+    breakOnSelector: () => {
+      breakOnSelector(server);
+    },
     breakOnEvery,
     runToNode: (place?: Parameters<typeof breakOnEvery>[0]) => runToNode(listings, place),
     saveNode,
     attachGraphs,
+    restartServer: () => server.restart(),
     chooseInterpreter: openInterpreterChoice,
     gettingStarted: () =>
       vscode.commands.executeCommand("workbench.action.openWalkthrough", `${context.extension.id}#start`),
@@ -74,5 +83,16 @@ async function debugFile(resource?: vscode.Uri): Promise<void> {
   await vscode.debug.startDebugging(folderOf(file), {
     ...configurationFor(file.fsPath),
     name: `Debug FX Graph: ${path.basename(file.fsPath)}`,
+  });
+}
+
+/** The lens above a model in a Python file. */
+async function debugTarget(uri: string, target: string): Promise<void> {
+  const file = vscode.Uri.parse(uri);
+  await vscode.debug.startDebugging(folderOf(file), {
+    type: DEBUG_TYPE,
+    request: "launch",
+    name: `Debug FX Graph: ${target}`,
+    graph: `${file.fsPath}:${target}`,
   });
 }

@@ -1,4 +1,5 @@
 import * as vscode from "vscode";
+import type { LanguageServer } from "./languageServer";
 import { DEBUG_TYPE } from "./log";
 import type { Listings } from "./listings";
 import { folderOf } from "./targets";
@@ -21,13 +22,13 @@ interface Choice extends vscode.QuickPickItem {
 }
 
 /** "FX: Break on Selector...": says while typing what a selector matches. */
-export function breakOnSelector(): void {
+export function breakOnSelector(server: LanguageServer): void {
   const pick = vscode.window.createQuickPick<Choice>();
   pick.title = "Break on Selector";
   pick.placeholder = "Terms joined by spaces must all hold; ! negates one";
   const refresh = async () => {
     const selector = pick.value.trim();
-    const items = selector === "" ? examples() : await matches(selector);
+    const items = selector === "" ? examples() : await matches(selector, server);
     if (pick.value.trim() === selector) {
       pick.items = items;
     }
@@ -54,24 +55,38 @@ function examples(): Choice[] {
   return EXAMPLES.map(([example, description]) => ({ label: example, description, example }));
 }
 
-async function matches(selector: string): Promise<Choice[]> {
-  const label = `Break on ${selector}`;
-  const session = vscode.debug.activeDebugSession;
-  if (session?.type !== DEBUG_TYPE) {
-    const description = "matches are counted once a session runs";
-    return [{ label, description, selector, alwaysShow: true }];
-  }
+/** A debugger's or the language server's answer about a selector. */
+interface Matches {
+  message: string;
+  lines?: string[];
+  completions?: string[];
+}
+
+async function matches(selector: string, server: LanguageServer): Promise<Choice[]> {
+  const choice = { label: `Break on ${selector}`, selector, alwaysShow: true };
   try {
-    const answer: unknown = await session.customRequest("fxdapMatch", { selector });
-    const { message, lines = [] } = answer as { message: string; lines?: string[] };
+    const answer = await ask(selector, server);
+    const { message, lines = [], completions = [] } = answer ?? { message: "matches are counted once a session runs" };
     const nodes = lines.map((line) => ({ label: line, selector: nodeOn(line) ?? selector, alwaysShow: true }));
-    return [{ label, description: message, selector, alwaysShow: true }, ...nodes];
+    const words = completions.map((example) => ({ label: example, example, alwaysShow: true }));
+    return [{ ...choice, description: message }, ...words, ...nodes];
   } catch (error) {
-    return [{ label, description: String(error), selector, alwaysShow: true }];
+    return [{ ...choice, description: String(error) }];
   }
 }
 
-function addFunctionBreakpoint(selector: string): void {
+/** Without a session, a listing that is shown is asked about. */
+async function ask(selector: string, server: LanguageServer): Promise<Matches | undefined> {
+  const session = vscode.debug.activeDebugSession;
+  if (session?.type === DEBUG_TYPE) {
+    return (await session.customRequest("fxdapMatch", { selector })) as Matches;
+  }
+  const document = vscode.window.activeTextEditor?.document;
+  const client = document?.languageId === "fxgraph" ? await server.client() : undefined;
+  return client?.sendRequest<Matches>("fxdap/matchSelector", { uri: document?.uri.toString(), selector });
+}
+
+export function addFunctionBreakpoint(selector: string): void {
   const { debug } = vscode;
   const has = debug.breakpoints.some((each) => each instanceof vscode.FunctionBreakpoint && each.functionName === selector);
   if (!has) {
