@@ -73,3 +73,13 @@ def test_headers_and_nested_graphs_fold(listing):
     assert folded["# Net"] == listing.line("%output")
     assert folded[listing.lines[listing.line("# blocks.0  Block ")].strip()] == listing.line("%mul")
     assert folded["# graph true_graph_0  in %cond"] == listing.line("true_graph_0/%output")
+
+
+def test_what_runs_under_a_mode_folds(server):
+    lines = ["# Net", "  # begin no_grad", "  %a = f()", "  # begin vmap over 3", "  %b = f(%a)"]
+    lines += ["  # end vmap over 3", "  %c = f(%b)", "  # end no_grad", "  %d = f(%c)"]
+    document = Document(server, "regions.fxgraph", "\n".join(lines))
+
+    folds = document.about(types.TEXT_DOCUMENT_FOLDING_RANGE)
+
+    assert {(each.start_line, each.end_line) for each in folds} == {(0, 8), (1, 7), (3, 5)}

@@ -1,10 +1,12 @@
 """The modules of a listing as a tree: outline and folding."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from fxdap.lsp.listing.model import Module, Node, Section
+from fxdap.lsp.listing.line import Header
+from fxdap.lsp.listing.model import Listing, Module, Node, Section
 from fxdap.lsp.listing.request import Request
 
 if TYPE_CHECKING:
@@ -117,7 +119,7 @@ def _widen(outer: types.DocumentSymbol, inner: types.DocumentSymbol) -> None:
 
 
 def folding(server: "Server", params: types.FoldingRangeParams) -> list[types.FoldingRange]:
-    """Each nested graph, and the lines below each module header."""
+    """Each nested graph, the lines below each module header, and what runs under a mode."""
     request = Request(server, params.text_document.uri)
     listing = request.listing
     found = [
@@ -125,6 +127,7 @@ def folding(server: "Server", params: types.FoldingRangeParams) -> list[types.Fo
         for section in listing.sections.values()
         if section.end > section.header
     ]
+    found += _regions(listing)
     starts = {fold.start_line for fold in found}
     found += [
         types.FoldingRange(run.line, run.end)
@@ -132,3 +135,16 @@ def folding(server: "Server", params: types.FoldingRangeParams) -> list[types.Fo
         if run.end > run.line and run.line not in starts
     ]
     return found
+
+
+def _regions(listing: Listing) -> Iterator[types.FoldingRange]:
+    """`# begin no_grad` to its `# end no_grad`."""
+    begun: list[tuple[str, int]] = []
+    for number, parsed in enumerate(listing.parsed):
+        if not isinstance(parsed, Header):
+            continue
+        word, _, label = parsed.text.partition(" ")
+        if word == "begin":
+            begun.append((label, number))
+        elif word == "end" and begun and begun[-1][0] == label:
+            yield types.FoldingRange(begun.pop()[1], number)
