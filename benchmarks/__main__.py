@@ -17,6 +17,7 @@ from benchmarks import (
     latency,
     memory,
     python_side,
+    reversing,
     startup,
     throughput,
 )
@@ -45,6 +46,8 @@ MEASUREMENTS: dict[tuple[str, ...], Measurement] = {
     ("interp_subclass",): hooks.subclass,
     ("attach_idle",): startup.idle,
     ("interp_hooks",): hooks.interpreters,
+    ("step_back_gpt12",): reversing.model,
+    ("reverse_continue_1k",): reversing.chain,
     ("aot_step",): compiled.aot_step,
     ("lsp_start",): language_server.start,
     ("lsp_open_20k", "lsp_request_20k", "lsp_type_20k"): language_server.large_listing,

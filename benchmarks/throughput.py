@@ -65,7 +65,12 @@ META = Mode(
     configuration={"keepValues": "needed", "timeTravel": False},
     filters=("meta",),
 )
-MODES = (RUN, KEEP, COND, NAN, META)
+RECORD = Mode(
+    prefix="record",
+    bars={"gpt12": 1.10},
+    configuration={"keepValues": "needed", "timeTravel": True},
+)
+MODES = (RUN, KEEP, COND, NAN, META, RECORD)
 
 
 def measure(mode: Mode, model: str) -> Iterable[Row]:

@@ -37,12 +37,6 @@ NOT_OFFERED = {
     "come; it runs on instead",
     "supports_data_breakpoint_bytes": "data breakpoints are on values of nodes, under any name, "
     "not on addresses",
-    "supports_step_in_targets_request": "Step In enters the one graph that a node runs",
-    "supports_step_back": "not yet",
-    "supports_restart_frame": "not yet",
-    "supports_goto_targets_request": "not yet",
-    "supports_set_variable": "not yet",
-    "supports_set_expression": "not yet",
 }
 
 _HELPERS = {"exception": "exceptionInfo", "stack": "stackTrace", "children": "variables"}

@@ -13,7 +13,7 @@ from fxdap.engine.conditions import HitCondition, LogMessage
 from fxdap.engine.frame import BREAKPOINT, WATCH, Frame
 from fxdap.engine.names import evaluate, reads_own_value
 from fxdap.engine.program import Program
-from fxdap.engine.stops import Reason
+from fxdap.engine.stops import Phase, Reason
 
 if TYPE_CHECKING:
     from fxdap.engine.debugger import Debugger
@@ -139,6 +139,45 @@ class Breakpoints:
         bindings = self._bindings.get(frame.program)
         return bindings.after.get(index, []) if bindings else []
 
+    def bound(self, frame: Frame, index: int, phase: Phase) -> list[Breakpoint]:
+        """What is set before or after a node."""
+        bindings = self._bindings.get(frame.program)
+        if bindings is None:
+            return []
+        return (bindings.before if phase == "before" else bindings.after).get(index, [])
+
+    def would_hit(self, found: list[Breakpoint], frame: Frame, phase: Phase) -> Hits:
+        """What arriving here amounted to, or would have; nothing is counted or logged."""
+        hits = Hits()
+        for b in found:
+            problem = None if b.log_message is not None else self._holds(b, frame)
+            if problem is None or not self._counted(b, frame, phase):
+                continue
+            self._add(hits, b, problem)
+        return hits
+
+    def _counted(self, b: Breakpoint, frame: Frame, phase: Phase) -> bool:
+        """Whether the hit condition holds for this arrival: its number as it was counted.
+
+        An arrival before the breakpoint was set counts as if it had been set from the start.
+        """
+        if b.hit_condition is None:
+            return True
+        history = frame.history
+        known = history.counted(b.id, frame.cursor, phase) if history is not None else None
+        return b.hit_condition.holds(known or b.hits + self._uncounted(b, frame, phase))
+
+    def _uncounted(self, b: Breakpoint, frame: Frame, phase: Phase) -> int:
+        """Arrivals at the breakpoint's nodes up to here that it was not there to count."""
+        history = frame.history
+        if history is None:
+            return 1
+        bindings = self._bindings[frame.program]
+        side, offset = (bindings.before, 0) if phase == "before" else (bindings.after, 1)
+        places = [i for i, here in side.items() if b in here and i <= frame.position]
+        ran = (i for i in places if not history.was_skipped(i))
+        return sum(1 for i in ran if history.counted(b.id, i + offset, phase) is None)
+
     def judge(self, found: list[Breakpoint], frame: Frame) -> Hits:
         """Evaluate conditions, count hits and write log messages at the frame's position."""
         return self._judge(found, frame)
@@ -149,17 +188,25 @@ class Breakpoints:
             problem = self._holds(b, frame)
             if problem is None:
                 continue
-            b.hits += 1
+            self._count(b, frame)
             if b.hit_condition is not None and not b.hit_condition.holds(b.hits):
                 continue
             if b.log_message is not None and not problem:
                 self._debugger.listener.logged(b.log_message.render(frame), frame)
                 continue
-            hits.ids += (b.id,)
-            hits.text = problem or hits.text
-            if len(hits.ids) == 1 or b.location.reason == "breakpoint":
-                hits.reason = b.location.reason
+            self._add(hits, b, problem)
         return hits
+
+    def _add(self, hits: Hits, b: Breakpoint, problem: str) -> None:
+        hits.ids += (b.id,)
+        hits.text = problem or hits.text
+        if len(hits.ids) == 1 or b.location.reason == "breakpoint":
+            hits.reason = b.location.reason
+
+    def _count(self, b: Breakpoint, frame: Frame) -> None:
+        b.hits += 1
+        if frame.history is not None:
+            frame.history.count(b)
 
     def _holds(self, b: Breakpoint, frame: Frame) -> str | None:
         """None: does not hold. "": holds. Text: the condition raised, so stop and say why."""

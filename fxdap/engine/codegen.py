@@ -1,9 +1,10 @@
 """Python source for a run of nodes over one register list.
 
-A segment is a function `segment(R, F, trap, m)`: `R[i]` is the value of node `i`, `F[i]` is
-non-zero when something waits before node `i`, `trap(i)` is called then, and `m` is the root
-module. A *checked* segment tests the flag before each node. A *sprint* tests none and keeps its
-values in locals `v<i>` until its end, which makes it as fast as the module's own `forward`.
+A segment is a function `segment(R, F, trap, m, save)`: `R[i]` is the value of node `i`, `F[i]`
+is non-zero when something waits before node `i`, `trap(i)` is called then, `m` is the root module,
+and `save(i)` is called before a node with effects, so that they can be undone. A *checked* segment
+tests the flag before each node. A *sprint* tests none and keeps its values in locals `v<i>` until
+its end, which makes it as fast as the module's own `forward`.
 
 Every node's statement stands on that node's line of the graph listing, and the code's file name
 is the listing, so that Python tracebacks point into it.
@@ -12,7 +13,7 @@ is the listing, so that Python tracebacks point into it.
 import keyword
 import math
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from types import CodeType, EllipsisType
 from typing import Any, Protocol
 
@@ -26,7 +27,7 @@ CHUNK = 56
 library, and that tidies up all freed small tensors before it gives them.
 """
 
-Segment = Callable[[list[Any], bytearray, Callable[[int], None], Any], None]
+Segment = Callable[[list[Any], bytearray, Callable[[int], None], Any, Callable[[int], None]], None]
 
 
 class Operation(Protocol):
@@ -46,6 +47,8 @@ class Layout(Protocol):
     """What the generator needs to know of a program."""
 
     @property
+    def nodes(self) -> Sequence[Node]: ...
+    @property
     def steps(self) -> Sequence[Operation]: ...
     @property
     def index(self) -> dict[Node, int]: ...
@@ -62,12 +65,20 @@ class SegmentWriter:
     """
 
     def __init__(
-        self, layout: Layout, released: object, span: range, *, keep: bool, checked: bool
+        self,
+        layout: Layout,
+        released: object,
+        span: range,
+        *,
+        keep: bool,
+        checked: bool,
+        recorded: Container[int] = (),
     ) -> None:
         self._layout = layout
         self._span = span
         self._keep = keep
         self._checked = checked
+        self._recorded = recorded
         self.names: dict[str, Any] = {"_released": released}
 
     def compile(self, filename: str) -> Segment:
@@ -82,7 +93,7 @@ class SegmentWriter:
     def _source(self) -> str:
         line = self._layout.line
         first = line(self._span.start)
-        header = "def segment(R, F, trap, m, _released=_released):\n"
+        header = "def segment(R, F, trap, m, save, _released=_released):\n"
         parts = ["\n" * max(first - 2, 0), header]
         current = max(first, 2)
         for index in self._span:
@@ -95,6 +106,8 @@ class SegmentWriter:
 
     def _statements(self, index: int) -> list[str]:
         statements = [f"F[{index}] and trap({index})"] if self._checked else []
+        if index in self._recorded:
+            statements += self._save(index)
         expression = self._expression(index)
         if expression is not None:
             statements.append(f"{self._place(index)} = {expression}")
@@ -104,6 +117,14 @@ class SegmentWriter:
         if not self._checked and index == self._span[-1]:
             statements += self._hand_over()
         return statements or ["pass"]
+
+    def _save(self, index: int) -> list[str]:
+        """What the node reads goes from locals to registers, where `save` finds it."""
+        node = self._layout.nodes[index]
+        read = (self._layout.index[each] for each in node.all_input_nodes)
+        moved = ((each, self._place(each)) for each in read)
+        stores = [f"R[{i}] = {place}" for i, place in moved if place[0] == "v"]
+        return [*stores, f"save({index})"]
 
     def _hand_over(self) -> list[str]:
         """At the end of a sprint: values that live on go from locals to registers."""

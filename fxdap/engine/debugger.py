@@ -12,8 +12,10 @@ import torch
 from torch.fx import Graph
 
 from fxdap.engine.breakpoints import Breakpoints
+from fxdap.engine.effects import find_effects
 from fxdap.engine.exceptions import ExceptionFilters
 from fxdap.engine.frame import Frame
+from fxdap.engine.history import History
 from fxdap.engine.plan import Plan
 from fxdap.engine.program import Program
 from fxdap.engine.retention import Retention
@@ -34,6 +36,7 @@ class Options:
     keep_values: bool = True
     just_my_code: bool = True
     verify_interpreter: bool = False
+    time_travel: bool = True
     script: str = ""
     """Begins the names of graphs that a script runs."""
 
@@ -284,6 +287,13 @@ class Debugger:
     def _unique(self, name: str) -> str:
         count = self._names[name] = self._names.get(name, 0) + 1
         return name if count == 1 else f"{name}_{count}"
+
+    def new_history(self, frame: Frame) -> History | None:
+        """The past of a run that begins; None without time travel."""
+        if not self.options.time_travel or self.ended:
+            return None
+        limit = self.retention.recordings_limit(keep=self.options.keep_values)
+        return History(frame, find_effects(frame.program), limit)
 
     def run_program(self, program: Program, inputs: Iterable[Any]) -> Any:
         """Run a program on the calling thread with its placeholders' values, in order."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from time import perf_counter
 from types import CodeType, FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
@@ -14,16 +14,20 @@ from torch.fx import Node
 
 from fxdap.engine.codegen import Segment
 from fxdap.engine.execute import execute, fetch
-from fxdap.engine.program import RELEASED, Program, Store
+from fxdap.engine.program import RELEASED, SKIPPED, Program, Released, Store
 from fxdap.engine.stops import Phase
+from fxdap.engine.travel import Travel
+from fxdap.engine.undo import Restorer
 
 if TYPE_CHECKING:
+    from fxdap.engine.history import History
     from fxdap.engine.retention import Retention
     from fxdap.engine.thread import DebugThread
     from fxdap.engine.watches.watcher import Watcher
 
-BREAKPOINT, STEP, PAUSE, WATCH = 1, 2, 4, 8
-"""Bits of a frame's flags: something of this kind waits before that node."""
+BREAKPOINT, STEP, PAUSE, WATCH, UNSET = 1, 2, 4, 8, 16
+"""Bits of a frame's flags: something of this kind waits before that node (`UNSET`: it reads a
+value that a jump left unset)."""
 
 _PAUSE_ALL = bytes(flags | PAUSE for flags in range(256))
 _PAUSE_NONE = bytes(flags & ~PAUSE for flags in range(256))
@@ -63,6 +67,8 @@ class Frame:
         self._calling = -1
         self._code: CodeType | None = None
         self._sprint = range(0)
+        self.history: History | None = thread.debugger.new_history(self)
+        """The run's past; None without time travel."""
 
     @property
     def node(self) -> Node:
@@ -76,7 +82,7 @@ class Frame:
 
     def computed(self) -> Iterator[int]:
         """Indices of the nodes that have a value to show, in execution order."""
-        return (i for i in range(self.cursor) if self.registers[i] is not RELEASED)
+        return (i for i in range(self.cursor) if not isinstance(self.registers[i], Released))
 
     def value(self, index: int) -> Any:
         """Return node `index`'s value; ValueUnavailableError says why there is none."""
@@ -84,6 +90,8 @@ class Frame:
         if index > self.position or (index == self.position and self.phase != "after"):
             raise ValueUnavailableError(f"%{name} has not run yet")
         value = self.registers[index]
+        if value is SKIPPED:
+            raise ValueUnavailableError(f"%{name} is unset: a jump went past it")
         if value is RELEASED:
             raise ValueUnavailableError(
                 f"%{name} was released: no later node reads it and values are kept only within "
@@ -93,16 +101,40 @@ class Frame:
 
     def set_value(self, index: int, value: Any) -> None:
         """Replace a computed node's value; later nodes read the new one."""
-        self.value(index)
+        if self.registers[index] is not SKIPPED or index >= self.cursor:
+            self.value(index)
         if index in self._sprint:
             name = self.program.nodes[index].name
             raise ValueUnavailableError(
                 f"%{name} cannot be changed from inside of a node that runs another graph for the "
                 f"first time; stop before %{self.node.name} and change it there"
             )
+        if self.history is not None:
+            old, name = self.registers[index], self.program.nodes[index].name
+            self.history.edited(f"the change of %{name}", [Restorer(lambda: self._put(index, old))])
+        self._put(index, value)
+
+    def _put(self, index: int, value: Any) -> None:
         self.registers[index] = value
-        if self.interpreter is not None and self.program.nodes[index] in self.interpreter.env:
-            self.interpreter.env[self.program.nodes[index]] = value
+
+    def missing(self, cursor: int) -> Iterator[int]:
+        """Values that nodes from `cursor` on read and that were let go since they were made."""
+        readers = self.program.last_readers
+        for index in range(min(cursor, self.cursor)):
+            if self.registers[index] is RELEASED and readers[index] >= cursor:
+                yield index
+
+    @property
+    def outside(self) -> str:
+        """What going back leaves as it is, whatever nodes it undoes; "" if nothing."""
+        return ""
+
+    def check_travel(self, cursor: int) -> None:
+        """Raises PastGoneError if the run cannot go on from node `cursor`, whatever its values."""
+
+    def was_skipped(self, index: int) -> bool:
+        """Whether the user went past node `index` with a jump."""
+        return self.history is not None and self.history.was_skipped(index)
 
     def argument(self, value: Any) -> Any:
         """Return one of the current node's arguments with values in place of nodes."""
@@ -149,7 +181,40 @@ class Frame:
 
     def run(self) -> Any:
         """Run every node and return the output node's value. The user's exceptions pass through."""
-        index, end = 0, len(self.program)
+        travel: Travel | None = None
+        while True:
+            try:
+                start = self._land(travel) if travel is not None else 0
+                return self._run_to_end(start)
+            except Travel as arriving:
+                if arriving.frame is not self:
+                    raise
+                travel = arriving.arrived()
+
+    def _land(self, travel: Travel) -> int:
+        """Stop where the travel ends; told to go on, run to the end of the segment and return it.
+
+        What waits before a node is not met again when the run goes on from there.
+        """
+        cursor = travel.cursor
+        self._sprint = range(0)
+        self.phase = travel.phase
+        self.position = cursor - 1 if travel.phase == "after" else cursor
+        self.thread.stepped = True
+        self.thread.halt(travel.stop)
+        if cursor == len(self.program):
+            return cursor
+        watcher = self.watched(cursor)
+        if watcher is not None:
+            watcher.begin(self, cursor)
+        if travel.phase == "after":
+            self.thread.arrive_before(self, cursor)
+        stop = self.program.end_of_segment(cursor)
+        self._walk(cursor, stop, self.thread.debugger.options.keep_values, landed=cursor)
+        return stop
+
+    def _run_to_end(self, start: int) -> Any:
+        index, end = start, len(self.program)
         debugger = self.thread.debugger
         keep = debugger.options.keep_values
         retention = debugger.retention if keep and not debugger.retention.fits(self) else None
@@ -164,6 +229,7 @@ class Frame:
 
     def end(self) -> None:
         """The run gave its result: its registers may serve the next one."""
+        self.forget_past()
         keep = self.thread.debugger.options.keep_values
         self.program.give_back(self._store, kept=keep)
         self._store = Store([], bytearray())
@@ -182,6 +248,11 @@ class Frame:
         """The current node begins anew: the next call of a graph is its first."""
         self._calls.clear()
         self._calling = -1
+
+    def forget_past(self) -> None:
+        """Let go of what was recorded."""
+        if self.history is not None:
+            self.history.clear()
 
     def locate(self) -> None:
         """Find out which node is running, from inside of what it calls.
@@ -212,11 +283,14 @@ class Frame:
         stop = sprint.stop
         fits = retention is None or retention.has_room(self, start, stop)
         if sprint and fits and self.flags.count(0, start, stop) == stop - start:
-            self._run_sprint(program.sprint_code(sprint, keep=held), sprint)
+            code = program.sprint_code(sprint, keep=held, recorded=self._recorded)
+            self._run_sprint(code, sprint)
         else:
             stop = program.end_of_segment(start)
             at_once = watcher is not None and not keep and watcher.watch.holds_much(start)
-            segment = None if at_once else program.segment(start, keep=held)
+            segment = None
+            if not at_once:
+                segment = program.segment(start, keep=held, recorded=self._recorded)
             if segment is None:
                 self._walk(start, stop, keep)
             else:
@@ -259,7 +333,7 @@ class Frame:
     def _run_segment(self, segment: Segment) -> None:
         self._code = segment.__code__
         try:
-            segment(self.registers, self.flags, self._trap, self.program.module)
+            segment(self.registers, self.flags, self._trap_in_code, self.program.module, self._save)
         except Exception as error:
             failed = _frame_of(error.__traceback__, self._code)
             if failed is not None:
@@ -276,13 +350,17 @@ class Frame:
         self._catch_up(failed)
         self.position, self.phase = failed, "before"
 
-    def _walk(self, start: int, stop: int, keep: bool) -> None:
+    def _walk(self, start: int, stop: int, keep: bool, landed: int = -1) -> None:
         registers, flags, program = self.registers, self.flags, self.program
         for index in range(start, stop):
-            if flags[index]:
+            if flags[index] and index != landed:
                 self._trap(index)
             self.position, self.phase = index, "before"
             try:
+                if flags[index] & UNSET:
+                    self._check_arguments(index)
+                if index in self._recorded:
+                    self._save(index)
                 registers[index] = execute(program, index, registers)
             except Exception as error:
                 self.thread.raised(self, error)
@@ -300,11 +378,44 @@ class Frame:
 
     def _trap(self, index: int) -> None:
         self._catch_up(index)
-        if self.flags[index] & ~WATCH:
+        if self.flags[index] & ~(WATCH | UNSET):
             self.thread.arrive(self, index)
             watcher = self.watched(index)
             if watcher is not None:
                 watcher.begin(self, index)  # the user may have written to its arguments
+
+    def _trap_in_code(self, index: int) -> None:
+        self._trap(index)
+        if self.flags[index] & UNSET:
+            self._check_arguments(index)
+
+    def _save(self, index: int) -> None:
+        if self.history is not None:
+            self.history.record(index)
+
+    @property
+    def _recorded(self) -> Container[int]:
+        return self.history.effects if self.history is not None else ()
+
+    def flag_unset(self) -> None:
+        """Find the nodes to come that read a value which a jump left unset."""
+        unset = {i for i in range(self.cursor) if self.registers[i] is SKIPPED}
+        with self._flags_lock:
+            for index in range(self.cursor, len(self.program)):
+                if any(self.program.index[n] in unset for n in self._inputs(index)):
+                    self.flags[index] |= UNSET
+
+    def _inputs(self, index: int) -> list[Node]:
+        return self.program.nodes[index].all_input_nodes
+
+    def _check_arguments(self, index: int) -> None:
+        for node in self._inputs(index):
+            if self.registers[self.program.index[node]] is SKIPPED:
+                name = self.program.nodes[index].name
+                raise ValueUnavailableError(
+                    f"%{name} reads %{node.name}, which is unset: a jump went past it. Set it in "
+                    f"the Variables view, or step back"
+                )
 
 
 def _frame_of(traceback: TracebackType | None, code: CodeType) -> TracebackType | None:

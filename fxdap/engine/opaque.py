@@ -18,16 +18,16 @@ def runs_python(module: torch.nn.Module, node: Operation) -> bool:
     if node.op == "call_function":
         if isinstance(target, OpOverload):
             return target.namespace not in _NATIVE
-        return isinstance(target, HigherOrderOperator) or not _is_known(target)
+        return isinstance(target, HigherOrderOperator) or not is_known(target)
     if node.op == "call_module":
         called: Any = module
         for atom in str(target).split("."):
             called = getattr(called, atom, None)
-        return isinstance(called, GraphModule) or not _is_known(type(called))
+        return isinstance(called, GraphModule) or not is_known(type(called))
     return False
 
 
-def _is_known(thing: Any) -> bool:
+def is_known(thing: Any) -> bool:
     """Builtins of torch say None for their module."""
     home = getattr(thing, "__module__", None)
     return home is None or str(home).partition(".")[0] in _KNOWN

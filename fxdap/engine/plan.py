@@ -8,6 +8,7 @@ from torch.nn import Module
 
 from fxdap.engine.bodies import iterates
 from fxdap.engine.frame import Frame
+from fxdap.engine.stops import Reason
 from fxdap.view.source import user_line
 
 
@@ -25,6 +26,7 @@ class Plan:
     entry: bool = False
     only: Module | None = None
     """The graph module to step into, if not the first one that begins."""
+    reason: Reason = "step"
 
     def arm(self) -> None:
         """Flag the landing place; past the end of a graph it lies in the caller."""

@@ -1,6 +1,6 @@
 """A graph prepared for stepping: nodes by index and name, segments of generated code."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,7 +30,15 @@ class Released:
         return "released"
 
 
+class Skipped(Released):
+    """Stands in the register of a node that the user went past with a jump."""
+
+    def __repr__(self) -> str:
+        return "skipped"
+
+
 RELEASED = Released()
+SKIPPED = Skipped()
 _BLANK = [RELEASED] * CHUNK
 
 
@@ -120,9 +128,10 @@ class Program:
         }
         """Starts of stretches never run as a sprint: they took long once, or may, or run graphs."""
         self._slow: dict[int, int] = {}
-        self._segments: dict[tuple[int, bool, bool], Segment] = {}
+        self._segments: dict[tuple[int, bool, bool, bool], Segment] = {}
         self._visited: set[int] = set()
         self._index_at_line: dict[int, int] = {}
+        self._last_readers: list[int] | None = None
 
     def take_store(self) -> Store:
         """Empty registers and the flags of a new run.
@@ -225,8 +234,10 @@ class Program:
         """End of the segment that `start` lies in."""
         return min(start - start % SEGMENT_LENGTH + SEGMENT_LENGTH, len(self.nodes))
 
-    def segment(self, start: int, *, keep: bool) -> Segment | None:
+    def segment(self, start: int, *, keep: bool, recorded: Container[int] = ()) -> Segment | None:
         """The code of the segment that begins at `start`, with flags tested before each node.
+
+        The effects of the nodes in `recorded` are saved.
 
         None on the first visit: compiling costs more than one walk over the nodes, so only a
         segment that is met again is compiled.
@@ -234,7 +245,8 @@ class Program:
         if start not in self._visited:
             self._visited.add(start)
             return None
-        return self._code(range(start, self.end_of_segment(start)), keep=keep, checked=True)
+        span = range(start, self.end_of_segment(start))
+        return self._code(span, keep=keep, checked=True, recorded=recorded)
 
     def sprint(self, start: int) -> range:
         """The nodes that can be run from `start` without looking at flags; empty if none can."""
@@ -243,15 +255,17 @@ class Program:
         allowed = not start % SPRINT_LENGTH and start not in self.no_sprint and ready
         return range(start, stop if allowed else start)
 
-    def sprint_code(self, span: range, *, keep: bool) -> Segment:
+    def sprint_code(self, span: range, *, keep: bool, recorded: Container[int] = ()) -> Segment:
         """The code of a sprint."""
-        return self._code(span, keep=keep, checked=False)
+        return self._code(span, keep=keep, checked=False, recorded=recorded)
 
-    def _code(self, span: range, *, keep: bool, checked: bool) -> Segment:
-        key = (span.start, keep, checked)
+    def _code(self, span: range, *, keep: bool, checked: bool, recorded: Container[int]) -> Segment:
+        key = (span.start, keep, checked, bool(recorded))
         code = self._segments.get(key)
         if code is None:
-            writer = SegmentWriter(self, RELEASED, span, keep=keep, checked=checked)
+            writer = SegmentWriter(
+                self, RELEASED, span, keep=keep, checked=checked, recorded=recorded
+            )
             code = self._segments[key] = writer.compile(self.file)
         return code
 
@@ -268,6 +282,16 @@ class Program:
     def runs_a_graph(self, index: int) -> None:
         """Node `index` runs another graph: no sprint over it from now on."""
         self.no_sprint.add(index - index % SPRINT_LENGTH)
+
+    @property
+    def last_readers(self) -> Sequence[int]:
+        """For each node the last one that reads its value; itself if none does."""
+        if self._last_readers is None:
+            self._last_readers = list(range(len(self)))
+            for index, freed in enumerate(self.last_uses):
+                for each in freed:
+                    self._last_readers[each] = index
+        return self._last_readers
 
     def index_at_line(self, line: int) -> int:
         """The node that stands on a line of the listing, as tracebacks name it."""

@@ -36,6 +36,7 @@ class Retention:
 
     def __init__(self, budget: int | None = None) -> None:
         self._fixed = budget
+        self._recordings: int | None = None
 
     def budget(self) -> int:
         """Bytes that the values of one frame may take."""
@@ -43,6 +44,17 @@ class Retention:
             return self._fixed
         self._fixed = int(free_memory() * DEFAULT_SHARE)
         return self._fixed
+
+    def recordings_limit(self, *, keep: bool) -> int:
+        """Bytes that the recordings of one run may take: half of what its values may.
+
+        Where no values are kept there is no budget for them; recordings have their own then.
+        """
+        if keep:
+            return self.budget() // 2
+        if self._recordings is None:
+            self._recordings = int(free_memory() * DEFAULT_SHARE) // 2
+        return self._recordings
 
     def fits(self, frame: Frame) -> bool:
         """Whether a run need not be counted: the last one had like inputs, and came to little."""
@@ -60,9 +72,9 @@ class Retention:
         sizes = frame.program.segment_sizes
         known = sizes.get((start, stop))
         if known is not None:
-            return frame.kept_bytes + known.total <= self.budget()
+            return frame.kept_bytes + known.total <= self._room(frame)
         within = (size.total for (first, _), size in sizes.items() if start <= first < stop)
-        return frame.kept_bytes + sum(within) <= self.budget()
+        return frame.kept_bytes + sum(within) <= self._room(frame)
 
     def account(self, frame: Frame, start: int, stop: int) -> None:
         """Count what nodes `start` to `stop` made; release old values if it is too much."""
@@ -71,8 +83,14 @@ class Retention:
         if known is None:
             known = sizes[start, stop] = _measure(frame, start, stop)
         frame.kept_bytes += _scaled(frame, known)
-        if frame.kept_bytes > self.budget():
-            frame.kept_bytes = _release(frame, stop, self.budget())
+        room = self._room(frame)
+        if frame.kept_bytes > room:
+            frame.kept_bytes = _release(frame, stop, room)
+
+    def _room(self, frame: Frame) -> int:
+        """What recordings leave for values."""
+        recorded = frame.history.nbytes if frame.history is not None else 0
+        return self.budget() - recorded
 
 
 def _input_bytes(frame: Frame) -> int:

@@ -13,6 +13,8 @@ Reason = Literal[
     "exception",
     "pause",
     "uncaught",
+    "goto",
+    "restart",
 ]
 
 Phase = Literal["before", "after", "raised"]

@@ -14,6 +14,7 @@ from fxdap.engine.frame import PAUSE, Frame
 from fxdap.engine.plan import Plan, next_graph
 from fxdap.engine.postmortem import error_chain
 from fxdap.engine.stops import Phase, Stop
+from fxdap.engine.travel import Travel
 
 if TYPE_CHECKING:
     from fxdap.engine.breakpoints import Hits
@@ -62,6 +63,7 @@ class DebugThread:
         self._resuming = False
         self._abandoned = False
         self._interrupted = False
+        self._travel: Travel | None = None
 
     @property
     def top(self) -> Frame | None:
@@ -115,6 +117,9 @@ class DebugThread:
         self.frames.pop()
         if self.descent is not None and self.descent.frame is frame:
             self._end_descent()
+        if self._abandoned and frame.history is not None:
+            frame.history.restore_modes()
+        frame.forget_past()
         if self.plan is not None and self.plan.frame is frame:
             self.plan.disarm()
             self.plan.index = len(frame.program)
@@ -165,7 +170,7 @@ class DebugThread:
         if hits and hits.stops:
             self._stop_for(hits)
         elif stepped and self.plan is not None:
-            self.halt(Stop(reason="entry" if self.plan.entry else "step"))
+            self.halt(Stop(reason="entry" if self.plan.entry else self.plan.reason))
         elif frame.flags[index] & PAUSE and self.pause_requested:
             self.halt(Stop(reason="pause"))
 
@@ -221,6 +226,10 @@ class DebugThread:
             self.descent.begin(self.frames[-1])
         if self._abandoned:
             raise Abandoned
+        travel, self._travel = self._travel, None
+        if travel is not None:
+            self._forget_failure()
+            raise travel
 
     def _end_descent(self) -> None:
         if self.descent is not None:
@@ -277,6 +286,22 @@ class DebugThread:
         """It is told to go on, and only waits for `resume`: nothing more is asked of it."""
         self._resuming = True
 
+    def reserve_step(self) -> None:
+        """As `reserve`; requests to go on wait for where this leads."""
+        self.is_stepping = True
+        self.reserve()
+
+    def stay(self) -> None:
+        """What it was reserved for came to nothing: it is stopped as before."""
+        self._resuming = False
+        self.is_stepping = False
+
+    def go_to(self, travel: Travel) -> None:
+        """Let this stopped thread, the calling one, stop at another place of its run."""
+        self._travel = travel
+        self.reserve_step()
+        self._work.put(None)
+
     def pause(self) -> None:
         """Stop before the next node this thread runs."""
         self.pause_requested = True
@@ -289,6 +314,7 @@ class DebugThread:
         self.pause_requested = False
         for frame in list(self.frames):
             frame.clear_flags()
+            frame.forget_past()
         self._forget_failure()
         self._work.put(None)
 

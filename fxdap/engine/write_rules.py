@@ -7,6 +7,7 @@ import operator
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 import torch
@@ -15,7 +16,7 @@ from torch.fx import GraphModule, Node
 from torch.utils._pytree import tree_leaves
 
 from fxdap.engine.execute import fetch_attribute
-from fxdap.engine.opaque import runs_python
+from fxdap.engine.opaque import is_known, runs_python
 from fxdap.engine.program import Step
 
 Places = tuple[int | str, ...]
@@ -42,6 +43,36 @@ def node_write(module: torch.nn.Module, step: Step) -> Write | None:
     if step.op == "call_module":
         return _module_write(module, step)
     return _function_write(module, step) if step.op == "call_function" else None
+
+
+def is_torchs(target: Any) -> bool:
+    """Whether a function lives as long as torch does, so that what is known of it can be kept."""
+    return isinstance(target, OpOverload) or (
+        isinstance(target, (FunctionType, BuiltinFunctionType)) and is_known(target)
+    )
+
+
+def only_reads(step: Step) -> bool:
+    """Whether what a node calls never writes, but with one of the `TELLING` arguments."""
+    return step.op == "call_function" and is_torchs(step.target) and _only_reads(step.target)
+
+
+TELLING = {"out", "inplace", "max_norm"}
+"""Keyword arguments with which a function writes that else does not."""
+
+
+@lru_cache(maxsize=8192)
+def _only_reads(target: Any) -> bool:
+    """Whether a function of torch's never writes, whatever its positional arguments are."""
+    name = str(getattr(target, "__name__", ""))
+    if isinstance(target, OpOverload):
+        name = target._schema.name.rpartition("::")[2]
+    if name in (*_NORMS, "instance_norm") or _inplace_position(target) is not None:
+        return False
+    return _function_write(_NOWHERE, Step("call_function", target, (), {})) is None
+
+
+_NOWHERE = torch.nn.Module()
 
 
 def _as_write(places: Places) -> Write | None:

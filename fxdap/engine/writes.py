@@ -23,7 +23,7 @@ from fxdap.engine.execute import fetch, fetch_attribute
 from fxdap.engine.frame import Frame
 from fxdap.engine.program import Program, Step
 from fxdap.engine.storage import overlap, tensors_in
-from fxdap.engine.write_rules import Write, node_write
+from fxdap.engine.write_rules import TELLING, Write, node_write, only_reads
 
 _found: weakref.WeakKeyDictionary[Program, dict[int, Write]] = weakref.WeakKeyDictionary()
 
@@ -32,9 +32,21 @@ def find_writes(program: Program) -> Mapping[int, Write]:
     """The program's nodes that may write in place, by index in execution order."""
     found = _found.get(program)
     if found is None:
-        writes = ((i, node_write(program.module, step)) for i, step in enumerate(program.steps))
-        found = _found[program] = {i: write for i, write in writes if write is not None}
+        found = _found[program] = dict(_find(program))
     return found
+
+
+def _find(program: Program) -> Iterator[tuple[int, Write]]:
+    reads: dict[int, bool] = {}
+    for index, step in enumerate(program.steps):
+        key = id(step.target)
+        if key not in reads:
+            reads[key] = only_reads(step)
+        if reads[key] and step.kwargs.keys().isdisjoint(TELLING):
+            continue
+        write = node_write(program.module, step)
+        if write is not None:
+            yield index, write
 
 
 def written_values(program: Program, index: int, registers: list[Any]) -> list[Any]:
@@ -112,7 +124,7 @@ def changed_by(frame: Frame) -> dict[int, int]:
     for index, write in find_writes(program).items():
         if index >= end:
             break
-        if not write.unknown:
+        if not write.unknown and not frame.was_skipped(index):
             written = written_values(program, index, frame.registers)
             written += written_state(program, index)
             changed |= dict.fromkeys(sharing(frame, written, index), index)

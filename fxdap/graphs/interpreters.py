@@ -8,6 +8,7 @@ lets the debugger arrive before the node and takes its value after.
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -18,9 +19,11 @@ from torch.fx.graph import CodeGen
 from fxdap.engine.codegen import SEGMENT_LENGTH
 from fxdap.engine.debugger import Debugger
 from fxdap.engine.frame import Frame
+from fxdap.engine.history import PastGoneError
 from fxdap.engine.program import RELEASED, Program
 from fxdap.engine.stops import Stop
 from fxdap.engine.thread import run_in
+from fxdap.engine.travel import Travel
 from fxdap.graphs.bodies import Bodies
 from fxdap.graphs.dynamo import dynamo_callback
 from fxdap.graphs.naming import graph_title
@@ -41,8 +44,69 @@ class InterpreterFrame(Frame):
         self._ran: int | None = None
         self._env: Any = None
         self._verifier: Verifier | None = None
+        self._landed = -1
         if debugger.options.verify_interpreter and can_verify(interpreter):
             self._verifier = Verifier(interpreter, debugger.listener.noticed)
+
+    def drive(self, original: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """Call the user's `run`, again for each time that its run is taken back."""
+        travel: Travel | None = None
+        while True:
+            try:
+                if travel is None:
+                    return original(self._user, *args, **kwargs)
+                return self._go_on(travel, original, args, kwargs)
+            except Travel as arriving:
+                if arriving.frame is not self:
+                    raise
+                travel = arriving.arrived()
+
+    def _go_on(self, travel: Travel, original: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """Stop where the travel ends, then have the user's loop begin there.
+
+        torch's own `run` passes over the nodes that its env has when it begins.
+        """
+        cursor, self._ran, self._running = travel.cursor, None, None
+        self.phase = travel.phase
+        self.position = cursor - 1 if travel.phase == "after" else cursor
+        self._user.env = self._env_before(cursor)
+        self.thread.stepped = True
+        self.thread.halt(travel.stop)
+        self._landed = cursor if travel.phase == "before" else -1
+        if cursor == 0:
+            return original(self._user, *args, **kwargs)
+        graph, processing = self._user.graph, kwargs.get("enable_io_processing", True)
+        flat = graph.process_inputs(*args) if processing else args
+        taken = sum(1 for index in self.program.placeholders if index < cursor)
+        env = self._env_before(cursor)
+        result = original(self._user, *flat[taken:], initial_env=env, enable_io_processing=False)
+        return graph.process_outputs(result) if processing else result
+
+    def _env_before(self, cursor: int) -> dict[Node, Any]:
+        nodes = self.program.nodes
+        return {nodes[i]: self.registers[i] for i in range(cursor)}
+
+    def check_travel(self, cursor: int) -> None:
+        """A `run` of the user's own drives the nodes itself: it can only begin again."""
+        kind = type(self._user)
+        if cursor > 0 and not inspect.unwrap(kind.run).__module__.startswith(("torch.", "fxdap.")):
+            raise PastGoneError(
+                f"{kind.__name__}.run is code of yours that calls the nodes one after the other, "
+                f"and Python cannot be taken back to the middle of it; restart the graph instead"
+            )
+
+    @property
+    def outside(self) -> str:
+        kind = type(self._user)
+        if not is_users_class(kind):
+            return ""
+        return f"Not undone: what {kind.__name__} keeps in attributes of its own."
+
+    def _put(self, index: int, value: Any) -> None:
+        super()._put(index, value)
+        node, env = self.program.nodes[index], getattr(self._user, "env", None)
+        if isinstance(env, dict) and node in env:
+            env[node] = value
 
     def node_run(self, node: Node, original: Callable[[Interpreter, Node], Any]) -> Any:
         """Run one node by the user's `run_node`; a `super().run_node` in it passes through."""
@@ -51,7 +115,10 @@ class InterpreterFrame(Frame):
             return original(self._user, node)
         if getattr(self._user, "env", None) is not self._env:
             self._take_env()
-        self._arrive(index)
+        if index == self._landed:
+            self._drop_dead(index)
+        else:
+            self._arrive(index)
         watcher = self.watched(index)
         if watcher is not None:
             watcher.begin(self, index)
@@ -59,6 +126,8 @@ class InterpreterFrame(Frame):
         outer, self._running = self._running, node
         self.position, self.phase = index, "before"
         try:
+            if index in self._recorded:
+                self._save(index)
             value = self.registers[index] = original(self._user, node)
         except Exception as error:
             self.position = index
@@ -79,6 +148,16 @@ class InterpreterFrame(Frame):
         if index + 1 == len(self.program):
             self._finish_last()
         return value
+
+    def _drop_dead(self, index: int) -> None:
+        """The run begins here after it was taken back: as torch would, keep what is still read."""
+        self._landed = -1
+        if not getattr(self._user, "garbage_collect_values", False):
+            return
+        readers = self.program.last_readers
+        for earlier in range(index):
+            if readers[earlier] < index and self.program.nodes[earlier].op != "placeholder":
+                self._user.env.pop(self.program.nodes[earlier], None)
 
     def _arrive(self, index: int) -> None:
         """Stop after the node that ran last or before this one; nodes between were skipped."""
@@ -171,7 +250,7 @@ class InterpreterRuns:
             frame = None if compiling else self._begin(interpreter, args)
             if frame is None:
                 return original(interpreter, *args, **kwargs)
-            return run_in(frame.thread, frame, lambda: original(interpreter, *args, **kwargs))
+            return run_in(frame.thread, frame, lambda: frame.drive(original, args, kwargs))
 
         return run
 

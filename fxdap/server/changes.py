@@ -58,7 +58,8 @@ def wrote(thread: DebugThread) -> bool:
 def _writers(frame: Frame, start: int, end: int) -> list[int]:
     found = find_writes(frame.program).items()
     indices = [i for i, write in found if start <= i < end and not write.unknown]
-    return [i for i in indices if not _keeps_values(frame.program.steps[i].target)]
+    ran = (i for i in indices if not frame.was_skipped(i))
+    return [i for i in ran if not _keeps_values(frame.program.steps[i].target)]
 
 
 def _keeps_values(target: object) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from fxdap.engine.frame import Frame
-from fxdap.engine.program import RELEASED, Program
+from fxdap.engine.program import RELEASED, SKIPPED, Program
 from fxdap.server.changes import change_note
 from fxdap.server.places import listing_place, source_place
 from fxdap.server.variables_tree import Group, Item
@@ -131,6 +131,8 @@ def value_item(frame: Frame, index: int) -> Item:
     value = frame.registers[index]
     if value is RELEASED:
         return Item(name, text="released", type="released")
+    if value is SKIPPED:
+        return Item(name, text="skipped by a jump", type="unset", accessor=name)
     return Item(
         name,
         value,

@@ -166,6 +166,8 @@ def _description(stop: Stop) -> str:
         "instruction breakpoint": "Paused on instruction breakpoint",
         "exception": "Paused on exception",
         "uncaught": "Paused on uncaught exception",
+        "goto": "Paused after a jump",
+        "restart": "Restarted",
     }
     return stop.title or words[stop.reason]
 

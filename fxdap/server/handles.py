@@ -3,7 +3,7 @@
 from collections.abc import Hashable
 from dataclasses import dataclass
 from itertools import count
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeVar
 
 from fxdap.engine.frame import Frame
 from fxdap.engine.thread import DebugThread
@@ -68,3 +68,12 @@ class FrameView:
     thread: DebugThread
     frame: Frame | None
     scope: str | None = None
+
+
+@dataclass(frozen=True)
+class Jump:
+    """One way to get to a node, as gotoTargets offers it."""
+
+    frame: Frame
+    index: int
+    how: Literal["back", "run", "skip"]

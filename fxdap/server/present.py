@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 from msgspec.structs import replace
 
+from fxdap.engine.frame import Frame
 from fxdap.engine.thread import DebugThread
 from fxdap.server.variables_tree import Branch, Item, LazyBranch, ValueBranch
 from fxdap.view.budget import Budget
@@ -56,19 +57,28 @@ class Presenter:
     ) -> list[Variable]:
         """Number and format sibling items."""
         budget = Budget()
-        found = [self._variable(item, thread, parent, expression, budget) for item in items]
+        above = self._session.variables.get(parent)
+        frame = above.frame if above is not None else None
+        found = [self._variable(item, thread, parent, expression, budget, frame) for item in items]
         if value_format is None or not value_format.hex:
             return found
         pairs = zip(found, items, strict=True)
         return [replace(v, value=formatted(i.value, v.value, value_format)) for v, i in pairs]
 
     def _variable(
-        self, item: Item, thread: DebugThread, parent: int, expression: str | None, budget: Budget
+        self,
+        item: Item,
+        thread: DebugThread,
+        parent: int,
+        expression: str | None,
+        budget: Budget,
+        frame: Frame | None,
     ) -> Variable:
-        path = _expression(item, expression)
+        path = expression_of(item, expression)
         row, branch = self._shown(item, path, budget)
         reference = 0
         if branch is not None:
+            branch.frame = frame
             reference = self._session.variables.add((parent, item.name), thread.id, branch)
         return Variable(
             name=item.name,
@@ -102,8 +112,17 @@ class Presenter:
         if _is_group(item):
             return Row(item.text or "", item.type or "", 0, 0), item.branch
         row = self.row(item.value, budget)
-        expandable = row.named or row.indexed
-        return row, ValueBranch(item.value, path) if expandable else None
+        return row, self.branch(item.value, path, row)
+
+    def branch(
+        self, value: Any, path: str | None, row: Row, frame: Frame | None = None
+    ) -> Branch | None:
+        """What a value shows when it is opened; None if that is nothing."""
+        if not row.named and not row.indexed:
+            return None
+        branch = ValueBranch(value, path)
+        branch.frame = frame
+        return branch
 
     def row(self, value: Any, budget: Budget | None = None) -> Row:
         """How a value is shown."""
@@ -149,7 +168,8 @@ def _is_group(item: Item) -> bool:
     return item.value is None and (item.branch is not None or item.text is not None)
 
 
-def _expression(item: Item, parent: str | None) -> str | None:
+def expression_of(item: Item, parent: str | None) -> str | None:
+    """The Python that gives a row's value, if any does."""
     if item.accessor is None:
         return None
     if item.accessor.startswith((".", "[")):
@@ -161,5 +181,6 @@ def _hint(item: Item) -> VariablePresentationHint | None:
     if item.lazy is not None:
         return VariablePresentationHint(lazy=True)
     if _is_group(item):
-        return VariablePresentationHint(kind="virtual", attributes=["readOnly"])
+        attributes = ["readOnly"] if item.accessor is None else None
+        return VariablePresentationHint(kind="virtual", attributes=attributes)
     return VariablePresentationHint(kind=item.kind) if item.kind else None

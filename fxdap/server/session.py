@@ -21,7 +21,7 @@ from fxdap.server.diagnoses import Diagnoses
 from fxdap.server.early import EarlyRequests
 from fxdap.server.events import Events
 from fxdap.server.handlers.breakpoints import selector_entries
-from fxdap.server.handles import FrameView, Handles
+from fxdap.server.handles import FrameView, Handles, Jump
 from fxdap.server.listing_names import ListingNames
 from fxdap.server.memory import Memory
 from fxdap.server.places import Places
@@ -35,7 +35,12 @@ from fxdap.wire.connection import Connection
 from fxdap.wire.dispatch import decode_arguments
 from fxdap.wire.envelope import Request, Response
 from fxdap.wire.errors import RequestError
-from fxdap.wire.messages import CancelArguments, Capabilities, InitializeRequestArguments
+from fxdap.wire.messages import (
+    CancelArguments,
+    Capabilities,
+    InitializeRequestArguments,
+    InvalidatedEventBody,
+)
 
 offer(Capabilities(supports_cancel_request=True), "cancel")
 
@@ -68,6 +73,7 @@ class Session:
         self.attached = False
         self.frames: Handles[FrameView] = Handles(stable=False)
         self.variables: Handles[Branch] = Handles(stable=True)
+        self.jumps: Handles[Jump] = Handles(stable=False)
         self.presenter = Presenter(self)
         self.progress = Progress(connection)
         self.diagnoses = Diagnoses()
@@ -144,6 +150,8 @@ class Session:
         if served.when in (When.STOPPED, When.LANDED):
             thread = self.stopped_thread(arguments)
             if served.on_thread:
+                if served.when is When.LANDED:
+                    thread.reserve_step()
                 thread.post(lambda: self._run_on_thread(request, served, arguments))
                 return
         self._answer(request, served, arguments)
@@ -162,8 +170,16 @@ class Session:
         result = self._result(request, served, arguments)
         if isinstance(result, RequestError):
             self.connection.fail(request, result)
+            if served.when is When.LANDED:
+                self._stay()
         else:
             self.connection.respond(request, result)
+
+    def _stay(self) -> None:
+        """The calling thread was to go somewhere and did not: what waits for it is served here."""
+        thread = self.debugger.current_thread()
+        thread.stay()
+        self.early.landed(thread)
 
     def _result(
         self, request: Request, served: Served, arguments: Any
@@ -254,6 +270,7 @@ class Session:
         """A thread is about to resume: what the client holds of its stop goes out of date."""
         self.frames.release(thread.id)
         self.variables.release(thread.id)
+        self.jumps.release(thread.id)
 
     def node_breakpoints(self, selectors: tuple[str, ...]) -> None:
         """Set the breakpoints of the configuration's `nodeBreakpoints`."""
@@ -295,6 +312,14 @@ class Session:
             self._unanswered = None
             self.on_attached()
 
+    def edited(self, thread: DebugThread) -> None:
+        """A value was changed on this stopped thread: the views are refreshed after the answer."""
+        self.presenter.clear()
+        thread.post(lambda: self.events.memory_changed(thread))
+        if self.client.supports_invalidated_event:
+            body = InvalidatedEventBody(areas=["variables"])
+            thread.post(lambda: self.connection.send_event("invalidated", body))
+
     def say_once(self, text: str) -> None:
         """Tell the user something that they need to hear once in a session."""
         if text not in self._said:
@@ -333,6 +358,7 @@ class Session:
         self.early.fail()
         self.frames.clear()
         self.variables.clear()
+        self.jumps.clear()
         self.presenter.clear()
         self.memory.clear()
         self.scratch.clear()

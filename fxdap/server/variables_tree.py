@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from fxdap.engine.frame import Frame
 from fxdap.view.children import Child, children, count_children, indexed_children
 
 
@@ -31,7 +32,9 @@ class Item:
 
 
 class Branch:
-    """Something that can be expanded."""
+    """Something that can be expanded. `frame` is the run it was shown in."""
+
+    frame: Frame | None = None
 
     @property
     def indexed(self) -> int:

@@ -18,10 +18,11 @@ from fxdap.engine.program import Program
 from fxdap.engine.selectors import parse_selector
 from fxdap.engine.stops import Stop
 from fxdap.engine.thread import DebugThread
+from fxdap.engine.travel import Travel
 from fxdap.graphs.runs import GraphRuns
 from fxdap.view.tensor_kind import unwrapped
 
-Answer = Callable[["Driver", DebugThread, Stop], Plan | None]
+Answer = Callable[["Driver", DebugThread, Stop], Plan | Travel | None]
 
 _STEPS = {"over": step_over, "in": step_in, "out": step_out}
 
@@ -42,7 +43,8 @@ class Driver:
     """Debugs the graphs that run inside `with driver:`.
 
     `script` says what to do at each stop: "over", "in", "out", or "go" (also when it is used up).
-    `at_stop` is called first, on the stopped thread; a Plan it returns wins over the script.
+    `at_stop` is called first, on the stopped thread; a Plan or Travel it returns wins over the
+    script.
     """
 
     def __init__(
@@ -140,7 +142,10 @@ class Driver:
             )
         )
         plan = self._at_stop(self, thread, stop) if self._at_stop is not None else None
-        thread.resume(plan or self._scripted(frame))
+        if isinstance(plan, Travel):
+            thread.go_to(plan)
+        else:
+            thread.resume(plan or self._scripted(frame))
 
     def _scripted(self, frame: Frame) -> Plan | None:
         word = self._script.pop(0) if self._script else self.forever or "go"

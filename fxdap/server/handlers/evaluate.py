@@ -16,7 +16,6 @@ from fxdap.server.clipboard import clipboard_text
 from fxdap.server.present import formatted
 from fxdap.server.registry import When, serves
 from fxdap.server.source_hover import is_pure, node_assigned
-from fxdap.server.variables_tree import ValueBranch
 from fxdap.wire.errors import RequestError
 from fxdap.wire.messages import (
     Capabilities,
@@ -80,9 +79,10 @@ def _shown(
 ) -> EvaluateResponseBody:
     row = session.presenter.row(value)
     reference = 0
-    if row.named or row.indexed:
+    branch = session.presenter.branch(value, text, row, frame)
+    if branch is not None:
         key = ("evaluate", frame.thread.id, frame.program.path, text, context)
-        reference = session.variables.add(key, frame.thread.id, ValueBranch(value, text))
+        reference = session.variables.add(key, frame.thread.id, branch)
     return EvaluateResponseBody(
         result=session.presenter.styled(row.text),
         type=row.type,

@@ -106,6 +106,7 @@ def apply_options(session: Session, options: DebugOptions, stop_on_entry: bool) 
     engine = session.debugger
     engine.options.just_my_code = options.just_my_code
     engine.options.verify_interpreter = options.verify_interpreter
+    engine.options.time_travel = options.time_travel
     engine.options.keep_values = options.keep_values == "all"
     engine.retention = Retention(options.memory_limit(free_memory()))
     engine.expect_entry(stop_on_entry)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from fxdap.server.memory import read, write
+from fxdap.engine.edits import record_write
 from fxdap.server.registry import When, serves
 from fxdap.wire.errors import RequestError
 from fxdap.wire.messages import (
@@ -57,6 +58,7 @@ def write_memory(session: Session, arguments: WriteMemoryArguments) -> Struct:
     window = read(tensor, offset, len(data))
     if window.missing and not arguments.allow_partial:
         raise RequestError(f"writeMemory: {window.missing} of {len(data)} bytes lie outside")
+    record_write(session.debugger.current_thread(), tensor)
     written = write(tensor, offset, data)
     session.events.memory_changed(session.debugger.current_thread())
     return WriteMemoryResponseBody(bytes_written=written)

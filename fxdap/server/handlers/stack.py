@@ -61,6 +61,7 @@ def _frame(session: Session, thread: DebugThread, depth: int, entry: StackEntry)
         presentation_hint=entry.hint,
         instruction_pointer_reference=_instruction(entry),
         module_id=_module_id(entry),
+        can_restart=None if entry.frame is not None else False,
     )
 
 
@@ -117,7 +118,8 @@ def _returned(thread: DebugThread, frame: Frame) -> int | None:
     """The node that has just run: the current one after it ran, else the one a step ran over."""
     if frame.phase == "after":
         return frame.position
-    stepped = thread.stepped and frame is thread.top and frame.phase == "before"
+    ahead = thread.stop is not None and not thread.stop.title
+    stepped = thread.stepped and ahead and frame is thread.top and frame.phase == "before"
     return frame.position - 1 if stepped and frame.position > 0 else None
 
 
@@ -126,6 +128,7 @@ def _scope(
 ) -> Scope:
     path = view.frame.program.path if view.frame is not None else ""
     key = ("scope", view.thread.id, path, view.scope, name)
+    branch.frame = view.frame
     reference = session.variables.add(key, view.thread.id, branch)
     return Scope(
         name=name,

@@ -1,0 +1,300 @@
+"""Random walks through random programs: after every move all is as in a fresh run to that point.
+
+`FXDAP_WALKS=2000 pytest tests/engine/test_time_travel_walks.py` is the long form.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+import random
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import pytest
+import torch
+from torch import fx
+
+from fxdap.engine.execute import execute, fetch
+from fxdap.engine.frame import Frame
+from fxdap.engine.moves import go_to, restart, step_back
+from fxdap.engine.plan import Plan, step_in, step_over
+from fxdap.engine.program import SKIPPED, Program
+from fxdap.engine.stops import Stop
+from fxdap.engine.thread import DebugThread
+from fxdap.engine.travel import Travel
+from tests.engine.driver import Driver, assert_same
+from tests.engine.random_programs import SIZE, ProgramWriter
+
+WALKS = int(os.environ.get("FXDAP_WALKS", "100"))
+BATCH = 20
+MOVES = 14
+WALKS_PER_PROGRAM = 4
+
+
+@dataclass
+class Level:
+    """What one graph's run has been through: nodes run, values edited, nodes jumped over."""
+
+    program: Program
+    events: list[tuple[Any, ...]] = field(default_factory=list)
+
+    @property
+    def cursor(self) -> int:
+        ran = [e for e in self.events if e[0] != "edit"]
+        return 0 if not ran else ran[-1][2]
+
+    def catch_up(self, cursor: int) -> None:
+        self.events += [("run", i, i + 1) for i in range(self.cursor, cursor)]
+
+    def back_to(self, cursor: int) -> None:
+        while self.cursor > cursor:
+            self.events.pop()
+
+
+class Oracle:
+    """Runs the same events afresh, without the debugger's engine."""
+
+    def __init__(self, module: fx.GraphModule, inputs: tuple[torch.Tensor, ...]) -> None:
+        self._module = copy.deepcopy(module)
+        self._buffers = [
+            {name: b.clone() for name, b in m._buffers.items() if b is not None}
+            for m in self._module.modules()
+        ]
+        self._inputs = tuple(value.clone() for value in inputs)
+        self.random = torch.get_rng_state()
+        self._programs: dict[Any, Program] = {}
+
+    def reset(self, module: fx.GraphModule) -> None:
+        """Buffers as they were at first."""
+        for inner, buffers in zip(module.modules(), self._buffers, strict=True):
+            inner._buffers.update({name: b.clone() for name, b in buffers.items()})
+
+    def run(self, levels: list[Level]) -> tuple[fx.GraphModule, list[list[Any]]]:
+        self.reset(self._module)
+        torch.set_rng_state(self.random)
+        inputs = tuple(value.clone() for value in self._inputs)
+        registers: list[list[Any]] = []
+        current: Any = self._module
+        for level in levels:
+            if current not in self._programs:
+                self._programs[current] = Program(current, current.graph, "oracle")
+            program = self._programs[current]
+            registers.append(_replay(program, level, inputs))
+            if level is not levels[-1]:
+                node = program.nodes[level.cursor]
+                current = current.get_submodule(str(node.target))
+                inputs = fetch(node.args, program, registers[-1])
+        return self._module, registers
+
+
+def _replay(program: Program, level: Level, inputs: tuple[Any, ...]) -> list[Any]:
+    registers: list[Any] = [None] * len(program)
+    for index, value in zip(program.placeholders, inputs, strict=True):
+        registers[index] = value
+    for event in level.events:
+        if event[0] == "run":
+            registers[event[1]] = execute(program, event[1], registers)
+        elif event[0] == "jump":
+            for index in range(event[1], event[2]):
+                if program.steps[index].op != "placeholder":
+                    registers[index] = SKIPPED
+        else:
+            registers[event[1]] = event[2].clone()
+    return registers
+
+
+@lru_cache(maxsize=1)
+def _program(seed: int) -> tuple[fx.GraphModule, tuple[torch.Tensor, ...], Oracle]:
+    writer = ProgramWriter(seed)
+    module, inputs = writer.write(), writer.inputs()
+    return module, inputs, Oracle(module, inputs)
+
+
+class Walk:
+    """Makes random moves at every stop of a run, then lets it end."""
+
+    def __init__(self, seed: int) -> None:
+        torch.manual_seed(seed)
+        self.random = random.Random(seed)
+        self.module, inputs, self.oracle = _program(seed // WALKS_PER_PROGRAM)
+        self.oracle.random = torch.get_rng_state()
+        self.oracle.reset(self.module)
+        self.inputs = tuple(value.clone() for value in inputs)
+        self.levels: list[Level] = []
+        self.moves: list[str] = []
+        self.grad = self.random.random() < 0.2
+
+    def run(self) -> None:
+        driver = Driver(at_stop=self._at_stop, entry=True)
+        with driver, torch.set_grad_enabled(self.grad):
+            try:
+                result = self.module(*self.inputs)
+            except RuntimeError:
+                # Views made without gradients cannot be written with them: torch says so.
+                assert driver.reasons[-1] == "exception"
+                return
+        if all(e[0] != "jump" for level in self.levels for e in level.events):
+            self._check_end(result)
+
+    def _check_end(self, result: Any) -> None:
+        level = self.levels[0]
+        level.catch_up(len(level.program))
+        with _same_modes(self.grad):
+            module, registers = self.oracle.run([level])
+        assert_same(result, registers[0][-1], "result")
+        assert_same(dict(self.module.state_dict()), dict(module.state_dict()), "state")
+
+    def _at_stop(self, driver: Driver, thread: DebugThread, stop: Stop) -> Plan | Travel | None:
+        self._catch_up(thread.frames)
+        self._check(thread.frames)
+        if len(self.moves) >= MOVES:
+            return None
+        move = self.random.choice(
+            ["over", "over", "in", "far", "back", "back", "back", "edit", "goto", "skip", "restart"]
+        )
+        self.moves.append(move)
+        made: Plan | Travel | None = getattr(self, f"_{move}")(thread, thread.frames[-1])
+        return made
+
+    def _catch_up(self, frames: list[Frame]) -> None:
+        """What ran since the last stop."""
+        del self.levels[len(frames) :]
+        for depth, frame in enumerate(frames):
+            if depth == len(self.levels):
+                self.levels.append(Level(frame.program))
+            self.levels[depth].catch_up(frame.cursor)
+
+    def _check(self, frames: list[Frame]) -> None:
+        mine = self._snapshot(self.module, [list(f.registers) for f in frames])
+        state = torch.get_rng_state()
+        try:
+            with _same_modes(self.grad):
+                module, registers = self.oracle.run(self.levels)
+                theirs = self._snapshot(module, registers)
+        finally:
+            torch.set_rng_state(state)
+        assert_same(mine, theirs, f"after {self.moves}")
+
+    def _snapshot(self, module: fx.GraphModule, registers: list[list[Any]]) -> dict[str, Any]:
+        """Everything that the program and its surroundings show."""
+        names = [[node.name for node in level.program.nodes] for level in self.levels]
+        env = [
+            dict(zip(names[depth][: level.cursor], registers[depth], strict=False))
+            for depth, level in enumerate(self.levels)
+        ]
+        return {
+            "env": [{n: v for n, v in values.items() if v is not SKIPPED} for values in env],
+            "skipped": [[n for n, v in values.items() if v is SKIPPED] for values in env],
+            "grad": [_requires_grad(values) for values in env],
+            "state": dict(module.state_dict()),
+            "random": torch.get_rng_state(),
+            "modes": _modes(),
+        }
+
+    def _over(self, thread: DebugThread, frame: Frame) -> Plan:
+        return step_over(frame)
+
+    def _in(self, thread: DebugThread, frame: Frame) -> Plan:
+        return step_in(frame)
+
+    def _far(self, thread: DebugThread, frame: Frame) -> Plan:
+        room = len(frame.program) - 1
+        return Plan(frame, min(frame.cursor + self.random.randrange(1, 20), room))
+
+    def _back(self, thread: DebugThread, frame: Frame) -> Plan | Travel:
+        if not self.levels[-1].events:
+            if len(self.levels) == 1:
+                return step_over(frame)
+            self.levels.pop()
+        else:
+            self.levels[-1].events.pop()
+        return step_back(thread)
+
+    def _edit(self, thread: DebugThread, frame: Frame) -> Plan | Travel:
+        names = {frame.program.nodes[i].name: i for i in range(frame.cursor)}
+        choices = [i for i in names.values() if _is_full(frame.registers[i])]
+        if not choices:
+            return step_over(frame)
+        index = self.random.choice(choices)
+        value = torch.full((SIZE, SIZE), self.random.uniform(-1, 1))
+        frame.set_value(index, value.clone())
+        self.levels[-1].events.append(("edit", index, value))
+        return step_over(frame)
+
+    def _goto(self, thread: DebugThread, frame: Frame) -> Travel:
+        frames = thread.frames
+        depth = self.random.randrange(len(frames))
+        cursor = self.random.randrange(frames[depth].cursor + 1)
+        skipped = [e for e in self.levels[depth].events if e[0] == "jump" and e[1] < cursor < e[2]]
+        del self.levels[depth + 1 :]
+        self.levels[depth].back_to(skipped[0][1] if skipped else cursor)
+        if skipped:
+            self.levels[depth].events.append(("jump", skipped[0][1], cursor))
+        return go_to(thread, frames[depth], cursor)
+
+    def _skip(self, thread: DebugThread, frame: Frame) -> Plan | Travel:
+        """Past nodes whose values nothing reads later, so that the run can go on."""
+        readers = {a for n in frame.program.nodes for a in n.all_input_nodes}
+        cursor = frame.cursor
+        while cursor < len(frame.program) - 1 and frame.program.nodes[cursor] not in readers:
+            cursor += 1
+        if cursor == frame.cursor:
+            return step_over(frame)
+        self.levels[-1].events.append(("jump", frame.cursor, cursor))
+        return go_to(thread, frame, cursor)
+
+    def _restart(self, thread: DebugThread, frame: Frame) -> Travel:
+        depth = self.random.randrange(len(thread.frames))
+        del self.levels[depth + 1 :]
+        self.levels[depth].events.clear()
+        return restart(thread, thread.frames[depth])
+
+
+def _is_full(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.shape == (SIZE, SIZE) and value.is_leaf
+
+
+def _requires_grad(values: dict[str, Any]) -> dict[str, bool]:
+    return {n: v.requires_grad for n, v in values.items() if isinstance(v, torch.Tensor)}
+
+
+def _modes() -> tuple[Any, ...]:
+    return torch.is_grad_enabled(), torch.are_deterministic_algorithms_enabled()
+
+
+class _same_modes:
+    """The modes at the run's entry; those of now come back afterwards."""
+
+    def __init__(self, grad: bool) -> None:
+        self._grad = grad
+
+    def __enter__(self) -> None:
+        self._now = _modes()
+        torch.set_grad_enabled(self._grad)
+        torch.use_deterministic_algorithms(False)
+
+    def __exit__(self, *error: object) -> None:
+        torch.set_grad_enabled(self._now[0])
+        torch.use_deterministic_algorithms(self._now[1])
+
+
+@pytest.fixture(autouse=True)
+def _modes_end_with_the_test() -> Any:
+    yield
+    torch.use_deterministic_algorithms(False)
+    torch.set_grad_enabled(True)
+
+
+@pytest.mark.parametrize("batch", range((WALKS + BATCH - 1) // BATCH))
+def test_a_random_walk_finds_every_place_as_a_fresh_run_would(batch: int) -> None:
+    for seed in range(batch * BATCH, min((batch + 1) * BATCH, WALKS)):
+        walk = Walk(seed)
+        try:
+            walk.run()
+        except Exception:
+            print(f"walk {seed}: {walk.moves}")
+            raise
+        finally:
+            torch.use_deterministic_algorithms(False)
