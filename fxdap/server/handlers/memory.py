@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from fxdap.server.memory import read, write
 from fxdap.engine.edits import record_write
+from fxdap.server.memory import read, write
 from fxdap.server.registry import When, serves
 from fxdap.wire.errors import RequestError
 from fxdap.wire.messages import (
