@@ -170,12 +170,13 @@ def _storages(value: Any) -> dict[int, int]:
 
 
 def _tensors(value: Any) -> Iterator[torch.Tensor]:
-    if type(value) is torch.Tensor:
+    kind = type(value)  # isinstance would ask the value, and a user's class may refuse to answer
+    if kind is torch.Tensor:
         if value.layout is torch.strided:
             yield value
-    elif isinstance(value, (tuple, list)):
+    elif issubclass(kind, (tuple, list)):
         for item in value:
             yield from _tensors(item)
-    elif isinstance(value, dict):
+    elif issubclass(kind, dict):
         for item in value.values():
             yield from _tensors(item)

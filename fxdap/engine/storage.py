@@ -21,12 +21,13 @@ class Extent(NamedTuple):
 
 def tensors_in(value: Any) -> Iterator[torch.Tensor]:
     """The tensors in a value: itself, or in tuples, lists and dicts; of wrappers the inner ones."""
-    if isinstance(value, torch.Tensor):
+    kind: type = type(value)  # isinstance would ask the value, which may refuse to answer
+    if issubclass(kind, torch.Tensor):
         yield from _inner(value)
-    elif isinstance(value, (tuple, list)):
+    elif issubclass(kind, (tuple, list)):
         for item in value:
             yield from tensors_in(item)
-    elif isinstance(value, dict):
+    elif issubclass(kind, dict):
         for item in value.values():
             yield from tensors_in(item)
 
@@ -35,22 +36,30 @@ def _inner(tensor: torch.Tensor) -> Iterator[torch.Tensor]:
     if type(tensor) in (torch.Tensor, torch.nn.Parameter):
         yield tensor
         return
-    flatten = getattr(tensor, "__tensor_flatten__", None)
-    if flatten is None:
+    if not hasattr(type(tensor), "__tensor_flatten__"):
         yield tensor
         return
-    for name in flatten()[0]:
-        yield from tensors_in(getattr(tensor, name))
+    wrapper: Any = tensor
+    try:
+        parts = [getattr(wrapper, name) for name in wrapper.__tensor_flatten__()[0]]
+    except Exception:  # a user's subclass may refuse anything
+        return
+    yield from tensors_in(parts)
 
 
 def extent(tensor: torch.Tensor) -> Extent | None:
     """Where a tensor lies; None for one without elements or without a storage of its own."""
+    try:
+        with torch._C.DisableTorchFunction():
+            return _extent(tensor)
+    except Exception:  # odd kinds have no storage, and a user's subclass may refuse anything
+        return None
+
+
+def _extent(tensor: torch.Tensor) -> Extent | None:
     if tensor.layout is not torch.strided or not tensor.numel():
         return None
-    try:
-        storage = int(tensor.untyped_storage()._cdata)
-    except (RuntimeError, NotImplementedError):
-        return None
+    storage = int(tensor.untyped_storage()._cdata)
     size = tensor.element_size()
     start = int(tensor.storage_offset()) * size
     spans = zip(tensor.shape, tensor.stride(), strict=True)

@@ -8,10 +8,9 @@ import torch
 import torch.nn.modules.module as _hooks
 from torch.fx import GraphModule
 from torch.fx._lazy_graph_module import _LazyGraphModule
-from torch.fx.experimental import _config
 from torch.fx.graph_module import _WrappedCall
 
-from fxdap.view.compatibility import GENERATED_CODE
+from fxdap.view.compatibility import GENERATED_CODE, names_lines_of_code
 
 EXACT_LIMIT = 1000
 """Nodes up to which generating the code again, to compare it, takes no time worth saving."""
@@ -52,7 +51,7 @@ def is_stale(module: GraphModule) -> bool:
     yes, but an edit of arguments alone goes unnoticed.
     """
     nodes = module.graph.nodes
-    if len(nodes) <= EXACT_LIMIT and not _config.enrich_profiler_metadata:
+    if len(nodes) <= EXACT_LIMIT and not names_lines_of_code():
         return bool(module.graph.python_code("self").src != module._code)
     assigned = set(_ASSIGNED.findall(module._code))
     return any(n.op not in ("placeholder", "output") and n.name not in assigned for n in nodes)

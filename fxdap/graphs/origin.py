@@ -8,7 +8,9 @@ from typing import Any
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
-from torch.fx import Interpreter, Proxy, _symbolic_trace
+from torch.fx import Interpreter, Proxy
+
+from fxdap.view.compatibility import is_fx_tracing
 
 _TORCH = os.path.join(os.path.dirname(torch.__file__), "")
 _PASS_THROUGH = (
@@ -38,11 +40,12 @@ def is_ghost(args: Iterable[Any]) -> bool:
         return True
     if torch._C._get_tracing_state() is not None or torch.compiler.is_compiling():
         return True
-    if _symbolic_trace._is_fx_tracing_flag:
+    if is_fx_tracing():
         return True
     # A loop, not any(): this stands before every graph that runs.
     for value in args:
-        if type(value) is not torch.Tensor and isinstance(value, (FakeTensor, Proxy)):
+        kind = type(value)
+        if kind is not torch.Tensor and issubclass(kind, (FakeTensor, Proxy)):
             return True
     return False
 

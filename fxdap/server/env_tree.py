@@ -6,6 +6,7 @@ import weakref
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from fxdap.engine.frame import Frame
 from fxdap.engine.program import RELEASED, SKIPPED, Program
@@ -14,6 +15,7 @@ from fxdap.server.places import listing_place, source_place
 from fxdap.server.variables_tree import Group, Item
 from fxdap.view.input_kinds import KINDS, input_kind
 from fxdap.view.scope import ModuleScope
+from fxdap.view.symbols import bound_symbols, has_symbols
 
 DIRECT_LIMIT = 80
 CHUNK = 100
@@ -37,6 +39,8 @@ class Places:
     """Inputs and attributes by kind."""
     root: Place
     by_path: dict[str, Place]
+    sized: list[int]
+    """Nodes whose values bind symbols of the graph."""
 
 
 _cache: weakref.WeakKeyDictionary[Program, Places] = weakref.WeakKeyDictionary()
@@ -52,8 +56,10 @@ def places(program: Program) -> Places:
 
 def _collect(program: Program) -> Places:
     root = Place("")
-    result = Places({kind: [] for kind in KINDS}, root, {"": root})
+    result = Places({kind: [] for kind in KINDS}, root, {"": root}, [])
     for index, node in enumerate(program.nodes):
+        if has_symbols(node):
+            result.sized.append(index)
         if node.op in ("placeholder", "get_attr"):
             result.given[input_kind(program.module, node)].append(index)
         else:
@@ -89,7 +95,24 @@ def env_items(frame: Frame, path: str) -> list[Item]:
     items += _others(frame, found, here, end)
     for kind, nodes in found.given.items():
         items += _group(frame, kind, nodes, end)
-    return items
+    return items + _symbols(frame, found.sized, end)
+
+
+def _symbols(frame: Frame, sized: list[int], end: int) -> list[Item]:
+    """The sizes that the graph leaves open, as this run bound them."""
+    nodes = frame.program.nodes
+    bound: dict[str, int] = {}
+    for index in sized[: bisect_left(sized, end)]:
+        for symbol, size in bound_symbols(nodes[index], frame.registers[index]):
+            bound.setdefault(symbol, size)
+    if not bound:
+        return []
+
+    def compute() -> list[Item]:
+        return [Item(symbol, size, kind="data") for symbol, size in bound.items()]
+
+    text = ", ".join(f"{symbol} = {size}" for symbol, size in islice(bound.items(), 4))
+    return [Item("symbols", branch=Group(compute), text=text + (", ..." if len(bound) > 4 else ""))]
 
 
 def _end(frame: Frame) -> int:
@@ -127,8 +150,8 @@ def _chunk(frame: Frame, nodes: list[int]) -> Item:
 
 def value_item(frame: Frame, index: int) -> Item:
     """One node's value under its listing name."""
-    name = frame.program.nodes[index].name
-    value = frame.registers[index]
+    node, value = frame.program.nodes[index], frame.registers[index]
+    name = node.name
     if value is RELEASED:
         return Item(name, text="released", type="released")
     if value is SKIPPED:
@@ -139,7 +162,8 @@ def value_item(frame: Frame, index: int) -> Item:
         accessor=name,
         note=change_note(frame, index),
         declared=listing_place(frame.program, index),
-        origin=source_place(frame.program.nodes[index]),
+        origin=source_place(node),
+        node=node,
     )
 
 

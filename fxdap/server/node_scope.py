@@ -80,7 +80,6 @@ def _named_results(node: Node) -> list[tuple[str, Any]]:
 
 def _argument(frame: Frame, name: str, argument: Any) -> Item:
     producer = f" ← {format_argument(argument)}" if isinstance(argument, Node) else ""
-    accessor = argument.name if isinstance(argument, Node) else None
     try:
         value = frame.argument(argument)
     except (ValueUnavailableError, KeyError) as error:
@@ -91,10 +90,11 @@ def _argument(frame: Frame, name: str, argument: Any) -> Item:
     return Item(
         name + producer,
         value,
-        accessor=accessor,
+        accessor=argument.name,
         note=change_note(frame, index),
         declared=listing_place(frame.program, index),
         origin=source_place(argument),
+        node=argument,
     )
 
 

@@ -15,6 +15,7 @@ from fxdap.server.variables_tree import Branch, Item, LazyBranch, ValueBranch
 from fxdap.view.budget import Budget
 from fxdap.view.children import count_children
 from fxdap.view.summary import summarize, type_name
+from fxdap.view.symbols import with_symbols
 from fxdap.wire.messages import ValueFormat, Variable, VariablePresentationHint
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class Presenter:
             reference = self._session.variables.add((parent, item.name), thread.id, branch)
         return Variable(
             name=item.name,
-            value=self.styled(f"{row.text}  {item.note}" if item.note else row.text),
+            value=self.styled(_text(item, row)),
             type=row.type or None,
             presentation_hint=_hint(item),
             evaluate_name=path,
@@ -149,6 +150,13 @@ def formatted(value: Any, text: str, value_format: ValueFormat | None) -> str:
     """Whole numbers in hexadecimal where that is asked for."""
     wanted = value_format is not None and value_format.hex and type(value) is int
     return hex(value) if wanted else text
+
+
+def _text(item: Item, row: Row) -> str:
+    text = row.text
+    if item.node is not None:
+        text = with_symbols(text, item.node, item.value)
+    return f"{text}  {item.note}" if item.note else text
 
 
 def _row(value: Any, budget: Budget | None) -> Row:

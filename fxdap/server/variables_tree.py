@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from torch.fx import Node
+
 from fxdap.engine.frame import Frame
 from fxdap.view.children import Child, children, count_children, indexed_children
 
@@ -29,6 +31,8 @@ class Item:
     """File and line that the value comes from."""
     note: str = ""
     """What is to be said after the value."""
+    node: Node | None = None
+    """The node that gave the value."""
 
 
 class Branch:

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any
 
 import torch
+from torch._library.fake_class_registry import FakeScriptObject
 from torch._ops import HigherOrderOperator, OpOverload, OpOverloadPacket
 
 from fxdap.view.container_summary import dataclass_line, namespace_line
@@ -126,6 +127,21 @@ def method_line(value: Any, context: Context) -> str:
     return f"<method {class_name(cls)}.{name}>"
 
 
+def script_function_line(value: Any, context: Context) -> str:
+    return f"<ScriptFunction {value.name}>"
+
+
+def script_object_line(value: Any, context: Context) -> str:
+    """An object of a C++ class, by the name that the class is registered with."""
+    name = str(value._type().name()).removeprefix("__torch__.torch.classes.")
+    return f"<ScriptObject {name}>"
+
+
+def fake_script_object_line(value: Any, context: Context) -> str:
+    """What stands for one while shapes are computed."""
+    return f"<FakeScriptObject {value.script_class_name}>"
+
+
 def partial_line(value: Any, context: Context) -> str:
     pieces = [context.inner(arg) for arg in value.args]
     pieces += [f"{key}={context.inner(arg)}" for key, arg in value.keywords.items()]
@@ -223,6 +239,9 @@ OBJECTS: tuple[tuple[type, Formatter], ...] = (
     (OpOverload, callable_line),
     (OpOverloadPacket, callable_line),
     (HigherOrderOperator, callable_line),
+    (torch.jit.ScriptFunction, script_function_line),
+    (torch.ScriptObject, script_object_line),
+    (FakeScriptObject, fake_script_object_line),
     (partial, partial_line),
     (types.GeneratorType, running_line),
     (types.CoroutineType, running_line),

@@ -11,6 +11,8 @@ _DYNAMO_ROOT = re.compile(r"""^[LG]\[(['"])(?:args\1\]\[0\]|.*?\1\])""")
 _MODULES_ITEM = re.compile(r"""\._modules(?=\[)""")
 _ITEM = re.compile(r"""\[['"]?(.*?)['"]?\]""")
 _CALL = re.compile(r"@(\d+)$")
+_NO_MODULE = "_empty_nn_module_stack_from_metadata_hook"
+"""What torch.export writes for a node that one of its passes made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,7 @@ def _scopes(entries: tuple[tuple[str, str, str], ...]) -> tuple[ModuleScope, ...
     scopes = []
     for key, raw_path, qualified in entries:
         path = dotted_path(raw_path)
-        if not path:
+        if not path or path == _NO_MODULE:
             continue
         call = _CALL.search(key) or _CALL.search(raw_path)
         scopes.append(

@@ -17,7 +17,9 @@ _CARETS = re.compile(r"[\s~^]+")
 _RESUMED = re.compile(r"torch_dynamo_resume_in_(.+)_at_\d+")
 """What Dynamo calls the rest of a function after a graph break."""
 _NOT_USER_CODE = tuple(
-    os.path.join(folder, "") for folder in (*torch.__path__, str(Path(__file__).parents[1]))
+    os.path.join(folder, "")
+    # A trace in a `.pt2`, or of one of torch's passes, may name torch's files from its root.
+    for folder in (*torch.__path__, str(Path(__file__).parents[1]), "torch")
 )
 
 

@@ -74,6 +74,8 @@ def _remarks(tensor: Any, kind: TensorKind) -> list[str]:
 
 def _describe_wrapper(tensor: Any) -> str:
     cls = type(tensor)
+    if cls.__name__ == "NestedTensor" and cls.__module__.startswith("torch.nested"):
+        return f"jagged, {tensor._offsets.size(0) - 1} parts"
     if cls.__name__ != "DTensor" or not cls.__module__.startswith("torch.distributed"):
         return ""
     spec = tensor._spec

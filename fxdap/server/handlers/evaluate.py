@@ -16,6 +16,7 @@ from fxdap.server.clipboard import clipboard_text
 from fxdap.server.present import formatted
 from fxdap.server.registry import When, serves
 from fxdap.server.source_hover import is_pure, node_assigned
+from fxdap.view.symbols import with_symbols
 from fxdap.wire.errors import RequestError
 from fxdap.wire.messages import (
     Capabilities,
@@ -83,8 +84,12 @@ def _shown(
     if branch is not None:
         key = ("evaluate", frame.thread.id, frame.program.path, text, context)
         reference = session.variables.add(key, frame.thread.id, branch)
+    index = frame.program.by_name.get(text)
+    node = frame.program.nodes[index] if index is not None else None
     return EvaluateResponseBody(
-        result=session.presenter.styled(row.text),
+        result=session.presenter.styled(
+            with_symbols(row.text, node, value) if node is not None else row.text
+        ),
         type=row.type,
         variables_reference=reference,
         named_variables=row.named or None,
