@@ -1,5 +1,5 @@
 import * as vscode from "vscode";
-import type { Listings } from "./listings";
+import { type Listings, showAnew } from "./listings";
 import { log } from "./log";
 import { forgetProbes } from "./probe";
 import { isPythonSide, pythonAdapter } from "./pythonDebug";
@@ -55,8 +55,11 @@ export class MessageTracker implements vscode.DebugAdapterTracker {
     this.trace("<-", message);
     const { event, body } = message as LoadedSource;
     const listing = event === "loadedSource" ? body?.source?.path : undefined;
-    if (listing !== undefined && this.session.configuration.request === "launch") {
-      this.listings.remember(listing, this.session.configuration);
+    if (listing !== undefined) {
+      void showAnew(listing);
+      if (this.session.configuration.request === "launch") {
+        this.listings.remember(listing, this.session.configuration);
+      }
     }
   }
 

@@ -21,7 +21,6 @@ export function activate(context: vscode.ExtensionContext): void {
   const dynamic = vscode.DebugConfigurationProviderTriggerKind.Dynamic;
   context.subscriptions.push(
     log,
-    watchListings(),
     new PositionItem(),
     debug.registerDebugConfigurationProvider(DEBUG_TYPE, new ConfigurationProvider(context, listings)),
     debug.registerDebugConfigurationProvider(DEBUG_TYPE, new TargetConfigurations(), dynamic),
@@ -60,19 +59,6 @@ function commands(context: vscode.ExtensionContext, listings: Listings, server: 
     },
   };
   return Object.entries(all).map(([name, run]) => vscode.commands.registerCommand(`fxdap.${name}`, run));
-}
-
-/**
- * Lets VS Code notice that a listing was written anew: its own watcher does not see into folders
- * that came into being together, as `.fxdap/graphs` does.
- */
-function watchListings(): vscode.Disposable {
-  const folders = vscode.workspace.workspaceFolders ?? [];
-  const watchers = folders.map(({ uri }) => {
-    const listings = vscode.Uri.joinPath(uri, ".fxdap", "graphs");
-    return vscode.workspace.createFileSystemWatcher(new vscode.RelativePattern(listings, "*"));
-  });
-  return vscode.Disposable.from(...watchers);
 }
 
 async function debugFile(resource?: vscode.Uri): Promise<void> {

@@ -56,7 +56,27 @@ export class Listings {
     const written = answers?.at(-1) as { listing: string } | undefined;
     if (written !== undefined) {
       this.remember(written.listing, configuration);
+      await showAnew(written.listing);
       await vscode.window.showTextDocument(vscode.Uri.file(written.listing), { preview: false });
     }
+  }
+}
+
+/**
+ * Has a listing that is open show what its file holds now. VS Code's own watcher misses files in
+ * folders that came into being together, as `.fxdap/graphs` does; creating the file that is there
+ * already makes it look again.
+ */
+export async function showAnew(listing: string): Promise<void> {
+  const uri = vscode.Uri.file(listing);
+  const open = vscode.workspace.textDocuments.find((document) => document.uri.fsPath === uri.fsPath);
+  if (open === undefined || open.isDirty) {
+    return;
+  }
+  const contents = await vscode.workspace.fs.readFile(uri);
+  if (new TextDecoder().decode(contents) !== open.getText()) {
+    const edit = new vscode.WorkspaceEdit();
+    edit.createFile(uri, { overwrite: true, contents });
+    await vscode.workspace.applyEdit(edit);
   }
 }

@@ -53,7 +53,9 @@ class Runner:
             self._refuse(request, str(error))
             return None
         except KeyboardInterrupt:
-            self._refuse(request, "cancelled")
+            # The user asked for this: an error would only be shown to them.
+            session.connection.respond(request)
+            session.launched.put(None)
             return None
         except (Exception, SystemExit) as error:
             sys.stderr.write(user_traceback(error))

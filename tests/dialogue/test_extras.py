@@ -2,9 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
-from fxdap.wire.client import RequestFailed
 from tests.dialogue.conftest import Connect
 
 SLOW_MODEL = """
@@ -46,9 +43,9 @@ def test_a_capture_that_takes_long_is_reported_and_can_be_cancelled(
     assert started.cancellable is True
     dialogue.client.wait_event("output", 60, where=lambda body: "loading" in body.output)
     dialogue.client.request("cancel", {"progressId": started.progress_id})
-    with pytest.raises(RequestFailed, match="cancelled"):
-        dialogue.client.wait_response(seq, timeout=60)
     assert dialogue.client.wait_event("progressEnd").progress_id == started.progress_id
+    dialogue.client.wait_response(seq, timeout=60)
+    dialogue.ended()
 
 
 def test_the_stopped_node_is_written_as_a_script(connect: Connect) -> None:

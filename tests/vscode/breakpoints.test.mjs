@@ -15,13 +15,17 @@ after(() => code?.close());
 const { story, scene } = scenes(() => code);
 
 /** Fills the box that the editor opens for a condition or a log message. */
-async function edit(command, line, text) {
+async function edit(command, line, text, mode) {
   const widget = code.page.locator(".breakpoint-widget");
   await code.goTo(line);
   await code.command(command);
   await widget.locator(".monaco-editor.focused").waitFor();
   await code.page.keyboard.insertText(text);
   await widget.locator(".view-lines", { hasText: text.split(" ")[0] }).waitFor();
+  if (mode !== undefined) {
+    await widget.locator("select", { hasText: mode }).selectOption(mode);
+    await widget.locator(".monaco-editor").click();
+  }
   await code.press("Enter");
   await widget.waitFor({ state: "detached" });
 }
@@ -104,20 +108,69 @@ story("breakpoints on lines", () => {
     await code.choose("mlp");
     await code.paused("entry");
     await code.stoppedLine(/%fc1_weight:/);
-    await edit("Debug: Add Conditional Breakpoint", 13, "relu.max() > 1e6");
-    await edit("Debug: Add Conditional Breakpoint", 17, "add.shape == (2, 8)");
+    await edit("Debug: Add Conditional Breakpoint", code.lineOf("%relu"), "relu.max() > 1e6");
+    await edit("Debug: Add Conditional Breakpoint", code.lineOf("%add"), "add.shape == (2, 8)");
     await code.press("F5");
     await code.stoppedLine(/%add:/);
     await code.paused("breakpoint");
   });
 
   scene("a logpoint writes its message to the console and goes on", async () => {
-    await edit("Debug: Add Logpoint", 21, "classes: {linear_2.shape[-1]}");
+    await edit("Debug: Add Logpoint", code.lineOf("%softmax"), "classes: {linear_2.shape[-1]}");
     await code.command("Debug Console: Focus on Debug Console View");
     await code.press("F5");
     await code.console("classes: 4").waitFor();
     await code.shot("logpoint");
     await code.notDebugging();
+  });
+});
+
+story("lines of a listing", () => {
+  scene("the menu of a line's number runs to its node", async () => {
+    await code.choose("mlp");
+    await code.paused("entry");
+    await code.stoppedLine(/%fc1_weight:/);
+    await code.menu(code.lineNumber(code.lineOf("%relu")), "Run to This Node");
+    await code.stoppedLine(/%relu:/);
+  });
+
+  scene("the menu of a line's number breaks on every such operator", async () => {
+    await code.menu(code.lineNumber(code.lineOf("%add")), "Break on Every Such Operator");
+    await code.breakpoint("target:aten.add").waitFor();
+    await code.press("F5");
+    await code.stoppedLine(/%add:/);
+    await code.paused("function breakpoint");
+  });
+
+  scene("a breakpoint on a header slides to the node under it", async () => {
+    const line = code.lineOf("%linear_2");
+    await code.line(/^#\shead\s/).waitFor();
+    await code.goTo(line - 1);
+    await code.press("F9");
+    await code.breakpoint("MLP.fxgraph").filter({ hasText: `${line}` }).waitFor();
+    await code.press("F5");
+    await code.stoppedLine(/%linear_2:/);
+    await code.paused("breakpoint");
+  });
+
+  scene("hovering over a name in the model's source shows the value its line made", async () => {
+    await code.open("mlp.py", "Python");
+    assert.match(await code.hover(/hidden\s=\storch/, "hidden"), /f32\[2, 16\] cpu/);
+    await code.shot("source hover");
+  });
+});
+
+story("modes", () => {
+  scene("a breakpoint in the mode After the Node stops when it has run", async () => {
+    await code.choose("mlp");
+    await code.paused("entry");
+    await code.stoppedLine(/%fc1_weight:/);
+    await edit("Debug: Add Conditional Breakpoint", code.lineOf("%relu"), "True", "After the node");
+    await code.press("F5");
+    await code.stoppedLine(/%relu:/);
+    await code.paused("breakpoint");
+    await code.evaluate("relu.shape"); // it has a value
+    await code.console("torch.Size([2, 16])").waitFor();
   });
 });
 
@@ -139,12 +192,25 @@ story("sessions", () => {
     await code.shot("nested");
   });
 
+  const session = (name) => code.page.locator('[aria-label="Debug Call Stack"] .monaco-list-row', { hasText: name });
+
   scene("two sessions stop side by side", async () => {
-    const session = (name) => code.page.locator('[aria-label="Debug Call Stack"] .monaco-list-row', { hasText: name });
     await code.choose("mlp");
     await session(/^mlp.*Paused On Entry/i).waitFor();
     await session(/^nested.*Paused On Step/i).waitFor();
     await code.shot("two sessions");
+  });
+
+  scene("each of them steps by itself", async () => {
+    await code.status(/nested\.model\/\S+ 1\/5/).waitFor();
+    await code.press("F10");
+    await code.status(/nested\.model\/\S+ 2\/5/).waitFor();
+    await session(/^mlp/).first().click();
+    await code.status("MLP 1/15").waitFor();
+    await code.press("F10");
+    await code.status("MLP 2/15").waitFor();
+    await session(/^nested/).first().click();
+    await code.status(/nested\.model\/\S+ 2\/5/).waitFor();
   });
 });
 

@@ -4,21 +4,48 @@ import path from "node:path";
 import { after, before } from "node:test";
 import { openWorkbench, scenes } from "./rig/workbench.mjs";
 
+const SLOW = `
+import time
+import torch
+
+class Slow(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        while True:
+            time.sleep(0.1)
+
+def example_inputs():
+    return (torch.ones(2),)
+`;
+
+const FAILING = `
+import torch
+
+class Failing(torch.nn.Module):
+    def forward(self, x):
+        return torch.mm(torch.relu(x), x)
+
+def example_inputs():
+    return (torch.ones(2, 3),)
+`;
+
 let code;
-let listing;
+
 before(async () => {
+  const failing = { graph: "${workspaceFolder}/failing.py:Failing", capture: "symbolic_trace", stopOnEntry: false };
   code = await openWorkbench({
+    files: { "slow.py": SLOW, "failing.py": FAILING },
     launch: [
       { name: "Debug FX Graph", graph: "${workspaceFolder}/mlp.py:MLP" },
       { name: "traced", graph: "${workspaceFolder}/mlp.py:MLP", capture: "symbolic_trace" },
       { name: "in a terminal", program: "${workspaceFolder}/mlp.py", console: "integratedTerminal", stopOnEntry: false },
+      { name: "slow", graph: "${workspaceFolder}/slow.py:Slow" },
+      { name: "failing", ...failing },
     ],
   });
 });
 after(() => code?.close());
 const { story, scene } = scenes(() => code);
-
-const lineOf = (start) => listing.findIndex((line) => line.startsWith(start)) + 1;
 
 story("a first session", () => {
   scene("F5 stops before the first node: listing, call stack and variables show it", async () => {
@@ -26,7 +53,7 @@ story("a first session", () => {
     await code.paused("entry");
     const stopped = await code.stoppedLine(/^ {2}%\w+/);
 
-    listing = fs.readFileSync(path.join(code.workspace, ".fxdap/graphs/MLP.fxgraph"), "utf8").split("\n");
+    const listing = fs.readFileSync(path.join(code.workspace, ".fxdap/graphs/MLP.fxgraph"), "utf8").split("\n");
     assert.equal(stopped, listing.find((line) => line.startsWith("  %")));
     const [, name] = /%(\w+)/.exec(stopped);
     await code.frame(`%${name}`).waitFor();
@@ -37,7 +64,7 @@ story("a first session", () => {
   });
 
   scene("a gutter breakpoint in the listing is hit", async () => {
-    await code.clickGutter(lineOf("  %relu:"));
+    await code.clickGutter(code.lineOf("%relu"));
     await code.breakpoint("MLP.fxgraph").waitFor();
     await code.press("F5");
     assert.match(await code.stoppedLine(/%relu:/), /= aten\.relu\.default\(%linear\)$/);
@@ -90,6 +117,53 @@ story("a first session", () => {
   scene("continue runs to the end", async () => {
     await code.press("F5");
     await code.notDebugging();
+  });
+});
+
+story("a graph that changes", () => {
+  scene("a listing that the next launch writes anew is shown anew", async () => {
+    for (const [configuration, first] of [
+      ["Debug FX Graph", /^ {2}%fc1_weight: /],
+      ["traced", /^ {2}%x = placeholder$/],
+      ["Debug FX Graph", /^ {2}%fc1_weight: /],
+    ]) {
+      await code.choose(configuration);
+      await code.paused("entry");
+      await code.stoppedLine(first);
+      await code.stop();
+    }
+  });
+});
+
+story("what takes long", () => {
+  scene("a capture is a notification whose Cancel ends it", async () => {
+    await code.choose("slow");
+    const capture = code.notification("Capturing");
+    await capture.waitFor();
+    await code.shot("capture");
+    await capture.locator(".monaco-button", { hasText: "Cancel" }).click();
+    await code.notDebugging();
+    await capture.waitFor({ state: "detached" });
+  });
+});
+
+story("exceptions", () => {
+  const filter = () => code.page.locator(".debug-breakpoints .monaco-list-row", { hasText: "A node raises" });
+
+  scene("a node that raises stops, and says what and where", async () => {
+    await code.choose("failing");
+    await code.stoppedLine(/%mm = torch\.mm/);
+    await code.paused("exception");
+    await code.page.locator(".exception-widget", { hasText: "mat1 and mat2 shapes cannot be multiplied" }).waitFor();
+    await code.shot("exception");
+    await code.stop();
+  });
+
+  scene("without its filter in the Breakpoints view it does not stop", async () => {
+    await filter().locator(".monaco-checkbox, input[type=checkbox]").first().click();
+    await code.choose("failing");
+    await code.notDebugging();
+    await filter().locator(".monaco-checkbox, input[type=checkbox]").first().click();
   });
 });
 

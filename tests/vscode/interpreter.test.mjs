@@ -82,3 +82,14 @@ story("versions that do not fit", () => {
     await message.locator(".monaco-button", { hasText: "Update fxdap" }).waitFor();
   });
 });
+
+story("another interpreter", () => {
+  scene("a changed setting holds for the next session", async () => {
+    const file = path.join(code.folder, "user-data/User/settings.json");
+    const settings = JSON.parse(fs.readFileSync(file, "utf8"));
+    fs.writeFileSync(file, JSON.stringify({ ...settings, "fxdap.interpreter": PYTHON }));
+    await code.open("mlp.py", "Python");
+    await code.f5(code.pausedOn("entry"));
+    await code.stop();
+  });
+});

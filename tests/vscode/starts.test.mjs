@@ -98,7 +98,7 @@ story("a listing first", () => {
     await code.choosePick("mlp.py:MLP");
     await code.page.locator('.tab.active[data-resource-name="MLP.fxgraph"]').waitFor();
     await code.page.locator('.statusbar-item[id="status.editor.mode"]', { hasText: "FX Graph" }).waitFor();
-    await code.clickGutter(15);
+    await code.clickGutter(code.lineOf("%linear_1"));
     await code.breakpointDots().first().waitFor();
     await code.press("Control+Shift+D");
     await code.f5(code.stopButton()); // asks nothing: this listing's graph is known

@@ -244,14 +244,27 @@ export class Workbench {
 
   /**
    * Presses F5 until that shows something: before VS Code has read launch.json and asked the
-   * extension host for debuggers, F5 does nothing, and the page does not tell. It does nothing
-   * either while a session is being prepared.
+   * extension host for debuggers, F5 does nothing, and the page does not tell. A second F5 that was
+   * not needed asks whether to start another session.
    */
   async f5(expected) {
-    await retry("F5", async (timeout) => {
+    for (const timeout of [10_000, 30_000, WAIT_MS]) {
       await this.press("F5");
-      await expected.waitFor({ timeout });
-    });
+      if (await expected.waitFor({ timeout }).then(() => true, () => false)) {
+        if (timeout > 10_000) {
+          await this.declineAnother();
+        }
+        return;
+      }
+    }
+    throw new Error(`F5 does not show ${expected}`);
+  }
+
+  async declineAnother() {
+    const dialog = this.page.locator(".monaco-dialog-box", { hasText: "already running" });
+    if (await dialog.waitFor({ timeout: 5000 }).then(() => true, () => false)) {
+      await dialog.locator(".monaco-button", { hasText: "Cancel" }).click();
+    }
   }
 
   /** Starts a configuration of launch.json with F5. */
@@ -284,8 +297,7 @@ export class Workbench {
 
   /** Sets a breakpoint with a click beside a line of the editor. */
   async clickGutter(line) {
-    const overlays = this.page.locator(".editor-instance .margin-view-overlays > div");
-    const row = overlays.filter({ has: this.page.locator(".line-numbers", { hasText: new RegExp(`^${line}$`) }) });
+    const row = this.lineNumber(line);
     if ((await row.count()) === 0) {
       await this.goTo(line);
     }
@@ -324,6 +336,17 @@ export class Workbench {
 
   quickInput() {
     return this.page.locator(".quick-input-widget input[type=text]");
+  }
+
+  /** The line of a node in a listing that was written. */
+  lineOf(node, listing = "MLP") {
+    const text = fs.readFileSync(path.join(this.workspace, `.fxdap/graphs/${listing}.fxgraph`), "utf8");
+    return text.split("\n").findIndex((line) => line.trimStart().startsWith(`${node}:`)) + 1;
+  }
+
+  lineNumber(line) {
+    const text = new RegExp(`^${line}$`);
+    return this.page.locator(".editor-instance .margin-view-overlays .line-numbers", { hasText: text });
   }
 
   /** A row of the Breakpoints view, by its file. */
@@ -395,8 +418,11 @@ export class Workbench {
 
   async paused(reason) {
     await this.debugView();
-    const header = this.page.locator(".pane-header", { hasText: "Call Stack" });
-    await header.locator(`text=/Paused on ${reason}/i`).waitFor();
+    await this.pausedOn(reason).waitFor();
+  }
+
+  pausedOn(reason) {
+    return this.page.locator(".pane-header", { hasText: "Call Stack" }).locator(`text=/Paused on ${reason}/i`);
   }
 
   /** The text of the highlighted line, once there is one that the pattern matches. */
