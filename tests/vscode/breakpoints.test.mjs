@@ -154,7 +154,8 @@ story("lines of a listing", () => {
   });
 
   scene("hovering over a name in the model's source shows the value its line made", async () => {
-    await code.open("mlp.py", "Python");
+    await code.frame("MLP").click(); // VS Code hovers in the source of the frame that is chosen
+    await code.page.locator('.tab.active[data-resource-name="mlp.py"]').waitFor();
     assert.match(await code.hover(/hidden\s=\storch/, "hidden"), /f32\[2, 16\] cpu/);
     await code.shot("source hover");
   });
@@ -192,12 +193,10 @@ story("sessions", () => {
     await code.shot("nested");
   });
 
-  const session = (name) => code.page.locator('[aria-label="Debug Call Stack"] .monaco-list-row', { hasText: name });
-
   scene("two sessions stop side by side", async () => {
     await code.choose("mlp");
-    await session(/^mlp.*Paused On Entry/i).waitFor();
-    await session(/^nested.*Paused On Step/i).waitFor();
+    await code.session(/^mlp.*Paused On Entry/i);
+    await code.session(/^nested.*Paused On Step/i);
     await code.shot("two sessions");
   });
 
@@ -205,11 +204,11 @@ story("sessions", () => {
     await code.status(/nested\.model\/\S+ 1\/5/).waitFor();
     await code.press("F10");
     await code.status(/nested\.model\/\S+ 2\/5/).waitFor();
-    await session(/^mlp/).first().click();
+    await (await code.session(/^mlp/)).click();
     await code.status("MLP 1/15").waitFor();
     await code.press("F10");
     await code.status("MLP 2/15").waitFor();
-    await session(/^nested/).first().click();
+    await (await code.session(/^nested/)).click();
     await code.status(/nested\.model\/\S+ 2\/5/).waitFor();
   });
 });

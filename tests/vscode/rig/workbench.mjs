@@ -277,6 +277,7 @@ export class Workbench {
 
   /** Starts a configuration from the palette. */
   async choose(configuration) {
+    await this.debugView(); // the stop button is in it
     await this.command("Debug: Select and Start Debugging");
     await this.choosePick(configuration);
     await this.stopButton().waitFor();
@@ -385,11 +386,20 @@ export class Workbench {
     return this.inVariables(`.monaco-list-row[aria-label^="Scope ${name}"]`);
   }
 
-  /** A list has only the rows in sight, and rows come a little after the stop. */
-  async inVariables(selector) {
+  inVariables(selector) {
     const list = this.page.locator('[aria-label="Debug Variables"]');
-    const row = list.locator(selector).first();
-    await retry(selector, async (timeout) => {
+    return this.reveal(list, list.locator(selector).first());
+  }
+
+  /** The row of a debug session in Call Stack. */
+  session(name) {
+    const list = this.page.locator('[aria-label="Debug Call Stack"]');
+    return this.reveal(list, list.locator(".monaco-list-row", { hasText: name }).first());
+  }
+
+  /** A list has only the rows in sight, and rows come a little after the stop. */
+  async reveal(list, row) {
+    await retry(`${row}`, async (timeout) => {
       if (await row.waitFor({ timeout: 1500 }).then(() => true, () => false)) {
         return;
       }
@@ -397,7 +407,7 @@ export class Workbench {
       await this.page.mouse.wheel(0, -100_000);
       for (const deadline = Date.now() + timeout; !(await row.isVisible()); await sleep(100)) {
         if (Date.now() > deadline) {
-          throw new Error("no such row in Variables");
+          throw new Error("no such row");
         }
         await this.page.mouse.wheel(0, 60);
       }
