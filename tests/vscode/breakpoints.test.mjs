@@ -199,18 +199,6 @@ story("sessions", () => {
     await code.session(/^nested.*Paused On Step/i);
     await code.shot("two sessions");
   });
-
-  scene("each of them steps by itself", async () => {
-    await code.status(/nested\.model\/\S+ 1\/5/).waitFor();
-    await code.press("F10");
-    await code.status(/nested\.model\/\S+ 2\/5/).waitFor();
-    await (await code.session(/^mlp/)).click();
-    await code.status("MLP 1/15").waitFor();
-    await code.press("F10");
-    await code.status("MLP 2/15").waitFor();
-    await (await code.session(/^nested/)).click();
-    await code.status(/nested\.model\/\S+ 2\/5/).waitFor();
-  });
 });
 
 test("VS Code asked nothing of other hosts", () => {

@@ -248,10 +248,10 @@ export class Workbench {
    * not needed asks whether to start another session.
    */
   async f5(expected) {
-    for (const timeout of [10_000, 30_000, WAIT_MS]) {
+    for (const [attempt, timeout] of [25_000, WAIT_MS].entries()) {
       await this.press("F5");
       if (await expected.waitFor({ timeout }).then(() => true, () => false)) {
-        if (timeout > 10_000) {
+        if (attempt > 0) {
           await this.declineAnother();
         }
         return;
