@@ -155,6 +155,14 @@ story("exceptions", () => {
     await code.shot("exception");
     await code.stop();
   });
+
+  scene("without its filter in the Breakpoints view it does not stop", async () => {
+    const filter = code.page.locator(".debug-breakpoints .monaco-list-row", { hasText: "A node raises" });
+    await filter.locator(".monaco-checkbox, input[type=checkbox]").first().click();
+    await code.choose("failing");
+    await code.notDebugging();
+    await filter.locator(".monaco-checkbox, input[type=checkbox]").first().click();
+  });
 });
 
 story("a program", () => {
