@@ -287,10 +287,7 @@ class Frame:
             self._run_sprint(code, sprint)
         else:
             stop = program.end_of_segment(start)
-            at_once = watcher is not None and not keep and watcher.watch.holds_much(start)
-            segment = None
-            if not at_once:
-                segment = program.segment(start, keep=held, recorded=self._recorded)
+            segment = program.segment(start, keep=held, recorded=self._recorded)
             if segment is None:
                 self._walk(start, stop, keep)
             else:

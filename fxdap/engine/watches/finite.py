@@ -29,8 +29,6 @@ class FiniteWatch:
         self._selected = selected
         self._wanted = [self._kinds(index) for index in range(len(program))]
         self._scans: dict[tuple[int, int], Scan] = {}
-        self.held: dict[int, int] = {}
-        """Bytes that the large values of a stretch take, by its start."""
         self._met: set[tuple[int, int]] = set()
         self._constants = Constants()
 
@@ -72,7 +70,6 @@ class FiniteWatch:
         )
         for index in scan.constants:
             self._constants.note(index, frame.registers[index])
-        self.held[start] = sum(frame.registers[i].nbytes for i in scan.singles)
         return scan
 
     def _scanned_sources(self, index: int) -> list[int]:

@@ -15,6 +15,7 @@ from fxdap.engine.watches.found import Finding
 from fxdap.view.quiet import quiet
 from fxdap.view.type_text import meta_type_text
 
+_PLAIN_TYPES = (torch.Tensor, torch.nn.Parameter)
 _KEYS = ("val", "example_value", "tensor_meta")
 
 
@@ -78,7 +79,7 @@ class MetaWatch:
                 value = registers[index]
                 if (
                     plain is not None
-                    and type(value) is torch.Tensor
+                    and type(value) in _PLAIN_TYPES
                     and (
                         value.dtype is plain.dtype
                         and value.shape == plain.shape
@@ -111,7 +112,7 @@ class MetaWatch:
     def _accept(self, index: int, value: Any) -> None:
         """Strides that differ only where nothing is stepped over are not compared again."""
         plain = self._plain.get(index)
-        if plain is not None and type(value) is torch.Tensor:
+        if plain is not None and type(value) in _PLAIN_TYPES:
             self._plain[index] = replace(plain, stride=value.stride(), device=value.device)
 
 

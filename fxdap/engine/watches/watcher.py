@@ -18,12 +18,10 @@ from fxdap.engine.watches.census import count
 from fxdap.engine.watches.data import DataWatch
 from fxdap.engine.watches.finite import GIVEN, FiniteWatch, Spread
 from fxdap.engine.watches.found import EXCEPTIONS, TITLES, Finding
+from fxdap.engine.watches.holding import Holding
 from fxdap.engine.watches.in_place import InPlaceWatch
 from fxdap.engine.watches.recorded import Bindings, MetaWatch
 from fxdap.engine.watches.rerun import OneTimeNodes
-
-HELD_LIMIT = 64 << 20
-"""Bytes that values may take while they wait to be looked at, when they are not kept anyway."""
 
 
 @dataclass
@@ -36,9 +34,12 @@ class ProgramWatch:
     data: DataWatch | None
     one_time: OneTimeNodes
 
-    def holds_much(self, start: int) -> bool:
-        """Whether the values of the stretch from `start` take much memory."""
-        return self.finite is not None and self.finite.held.get(start, 0) > HELD_LIMIT
+    holding: Holding
+
+    @property
+    def places(self) -> frozenset[int]:
+        """The nodes before which everything so far is looked at."""
+        return self.one_time.indices | self.holding.places
 
     def __bool__(self) -> bool:
         return any((self.finite, self.meta, self.in_place, self.data))
@@ -71,9 +72,11 @@ class Watcher:
         found = self._earliest(frame, start, start + 1 if written else stop)
         shows = bool(found or written)
         end = found[0].index + 1 if found else start + 1 if written else stop
+        learned = not keep and not shows and self.watch.holding.learn(frame, start, stop)
         if not keep:
-            for index in range(start, end - shows):
-                frame.release_dead(index)
+            self.watch.holding.release(frame, start, end - shows)
+        if learned:
+            frame.thread.debugger.breakpoints.bind(frame.program)
         if shows:
             self._take_back(frame, end, stop)
             self.done = end

@@ -11,6 +11,7 @@ from fxdap.engine.frame import Frame
 from fxdap.engine.program import Program
 from fxdap.engine.watches.data import data_watch, is_on_writes
 from fxdap.engine.watches.finite import FiniteWatch
+from fxdap.engine.watches.holding import Holding
 from fxdap.engine.watches.in_place import InPlaceWatch
 from fxdap.engine.watches.recorded import MetaWatch
 from fxdap.engine.watches.rerun import OneTimeNodes
@@ -61,7 +62,7 @@ class Watches:
         if not self.active:
             return ()
         watch = self._watch(program)
-        return watch.one_time.indices if watch else ()
+        return watch.places if watch else ()
 
     def _watch(self, program: Program) -> ProgramWatch:
         with self._lock:
@@ -86,6 +87,7 @@ class Watches:
             in_place=InPlaceWatch(program, only["mutation"]) if "mutation" in only else None,
             data=data_watch(program, self._debugger.breakpoints.all()),
             one_time=OneTimeNodes(program),
+            holding=Holding(),
         )
 
     def _selected(self, program: Program) -> dict[str, frozenset[int] | None]:
