@@ -35,8 +35,9 @@ check: .venv $(NPM_READY)
 	PYTHONPATH=. $(BIN)/python scripts/generate_protocol_docs.py --check
 	cd extension && npm run check
 
+# A module stays in one process, so that what its tests share is made once.
 pytest: .venv
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2 --dist loadfile
 
 # The editor tests set up their own rig.
 vscode-tests: .venv extension/fxdap.vsix

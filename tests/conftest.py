@@ -1,5 +1,8 @@
 """What every test may rely on: where things are, and torch in a known state."""
 
+import gc
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,3 +19,13 @@ def repo_root() -> Path:
 def sample_models() -> Path:
     """The folder of runnable samples; each is used by the test of the same name."""
     return ROOT / "sample_models"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_compiled_graphs_left() -> Iterator[None]:
+    """Graphs that one module's tests compiled are alive, so a later session would know them."""
+    yield
+    dynamo = sys.modules.get("torch._dynamo")
+    if dynamo is not None:
+        dynamo.reset()
+        gc.collect()

@@ -50,7 +50,7 @@ def test_a_region_of_a_flat_graph_is_named_in_the_listing_and_left_by_a_step_out
     with Driver("out go") as driver:
         driver.break_on("sum_1")
         module(*regions.example_inputs())
-        program = driver.debugger.programs()[0]
+        program = driver.runs.program(module)
     assert driver.places == ["%sum_1", "%exp"]
     around = [r.label for r in program.regions_around(program.by_name["sum_1"])]
     assert around == ["vmap over 4"]

@@ -88,7 +88,7 @@ def test_nested_tensors():
         strided = torch.nested.nested_tensor(parts)
     assert summarize(strided) == "f32[2, *, 3] cpu  nested, 2 parts"
     jagged = torch.nested.nested_tensor(parts, layout=torch.jagged)
-    assert summarize(jagged) == f"f32[2, {jagged.shape[1]}, 3] cpu  NestedTensor"
+    assert summarize(jagged) == f"f32[2, {jagged.shape[1]}, 3] cpu  NestedTensor  jagged, 2 parts"
 
 
 def test_fake_tensors_and_symbols_gain_no_guards():

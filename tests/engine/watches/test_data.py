@@ -26,8 +26,7 @@ def stops(
 
 def graph_name(module: fx.GraphModule) -> str:
     with Driver() as driver:
-        driver.runs.program(module)
-    return driver.added[0].name
+        return driver.runs.program(module).name
 
 
 @pytest.fixture(scope="module")
