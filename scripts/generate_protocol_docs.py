@@ -33,8 +33,7 @@ NOT_OFFERED = {
     "supports_exception_options": "filters with a selector as their condition say the same, and "
     "no client sends exception options",
     "supported_checksum_algorithms": "a listing is found by its path, and nodes in it by name",
-    "support_suspend_debuggee": "a program without a client would wait for one that may never "
-    "come; it runs on instead",
+    "support_suspend_debuggee": "not built yet: a program that is left runs on",
     "supports_data_breakpoint_bytes": "data breakpoints are on values of nodes, under any name, "
     "not on addresses",
 }

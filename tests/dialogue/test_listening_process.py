@@ -152,6 +152,8 @@ def refusal(command: str, state: str) -> str | None:
         return f"request {command!r} is not supported"
     if state == "connected" and served.when is not When.ANYONE:
         return "is not served before 'attach' with the token"
+    if state != "stopped" and command in NEED_MORE_THAN_A_STOP:
+        return ""
     if state != "stopped" and served.when in (When.STOPPED, When.LANDED):
         return "is unknown or out of date" if command in NAMED_BY_STOP else "notStopped"
     return REFUSED_ANYWAY.get(command)
