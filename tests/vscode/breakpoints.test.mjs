@@ -154,7 +154,8 @@ story("lines of a listing", () => {
   });
 
   scene("hovering over a name in the model's source shows the value its line made", async () => {
-    await code.frame("MLP").click(); // VS Code hovers in the source of the frame that is chosen
+    await code.frame("%linear_2").waitFor(); // until then, frames of the stop before
+    await code.chooseFrame("MLP"); // VS Code hovers in the source of the frame that is chosen
     await code.page.locator('.tab.active[data-resource-name="mlp.py"]').waitFor();
     assert.match(await code.hover(/hidden\s=\storch/, "hidden"), /f32\[2, 16\] cpu/);
     await code.shot("source hover");

@@ -377,6 +377,14 @@ export class Workbench {
     return this.page.locator(`[aria-label="Debug Call Stack"] [aria-label^="Stack Frame ${name}"]`);
   }
 
+  /** Chooses a frame of Call Stack; what was listed there a moment ago is of the stop before. */
+  async chooseFrame(name) {
+    await retry(`choose frame ${name}`, async (timeout) => {
+      await this.frame(name).click({ timeout });
+      await this.page.locator('[aria-label="Debug Variables"] [aria-label^="Scope "]').first().waitFor({ timeout });
+    });
+  }
+
   /** A row of the Variables view, scrolled into sight. */
   variable(name) {
     return this.inVariables(`.monaco-list-row[aria-label^="${name}, value "]`);
