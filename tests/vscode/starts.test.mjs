@@ -63,7 +63,9 @@ story("before anything ran", () => {
 story("F5 without launch.json", () => {
   scene("F5 in a listing that nobody is known to have written asks which graph to debug", async () => {
     await code.open("sample.fxgraph", "FX Graph");
-    await code.f5(code.pick("mlp.py:MLP"));
+    await code.f5(code.pick("bert.py:model"));
+    await code.type("mlp.py"); // the list shows only what fits
+    await code.pick("mlp.py:MLP").waitFor();
     await code.shot("targets");
     await code.choosePick("mlp.py:MLP");
     await code.paused("entry");
