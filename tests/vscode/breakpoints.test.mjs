@@ -38,7 +38,7 @@ story("selectors", () => {
     await code.page.locator(".debug-breakpoints .monaco-inputbox input").fill("target:aten.relu");
     await code.press("Enter");
     await code.breakpoint("target:aten.relu").waitFor();
-    await code.press("F5");
+    await code.resume();
     await code.stoppedLine(/%relu:/);
     await code.paused("function breakpoint");
   });
@@ -52,14 +52,14 @@ story("selectors", () => {
     await code.shot("selector");
     await code.choosePick("Break on target:aten.linear");
     await code.breakpoint("target:aten.linear").waitFor();
-    await code.press("F5");
+    await code.resume();
     await code.stoppedLine(/%linear_1:/);
   });
 
   scene("Break on Every Such Operator, of a line's menu, adds its selector", async () => {
     await code.menu(code.line(/%add:/), "Break on Every Such Operator");
     await code.breakpoint("target:aten.add").waitFor();
-    await code.press("F5");
+    await code.resume();
     await code.stoppedLine(/%add:/);
   });
 
@@ -84,7 +84,7 @@ story("selectors", () => {
   });
 
   scene("step out runs to the end of the module", async () => {
-    await code.press("F5");
+    await code.resume();
     await code.stoppedLine(/%linear_2:/);
     await code.frame("head").waitFor();
     await code.press("Shift+F11");
@@ -97,7 +97,7 @@ story("selectors", () => {
     await code.press("Control+Shift+F5");
     await code.paused("entry");
     await code.stoppedLine(/%fc1_weight:/);
-    await code.press("F5");
+    await code.resume();
     await code.stoppedLine(/%linear:/);
     await code.paused("function breakpoint");
   });
@@ -110,7 +110,7 @@ story("breakpoints on lines", () => {
     await code.stoppedLine(/%fc1_weight:/);
     await edit("Debug: Add Conditional Breakpoint", code.lineOf("%relu"), "relu.max() > 1e6");
     await edit("Debug: Add Conditional Breakpoint", code.lineOf("%add"), "add.shape == (2, 8)");
-    await code.press("F5");
+    await code.resume();
     await code.stoppedLine(/%add:/);
     await code.paused("breakpoint");
   });
@@ -118,7 +118,7 @@ story("breakpoints on lines", () => {
   scene("a logpoint writes its message to the console and goes on", async () => {
     await edit("Debug: Add Logpoint", code.lineOf("%softmax"), "classes: {linear_2.shape[-1]}");
     await code.command("Debug Console: Focus on Debug Console View");
-    await code.press("F5");
+    await code.resume();
     await code.console("classes: 4").waitFor();
     await code.shot("logpoint");
     await code.notDebugging();
@@ -137,7 +137,7 @@ story("lines of a listing", () => {
   scene("the menu of a line's number breaks on every such operator", async () => {
     await code.menu(code.lineNumber(code.lineOf("%add")), "Break on Every Such Operator");
     await code.breakpoint("target:aten.add").waitFor();
-    await code.press("F5");
+    await code.resume();
     await code.stoppedLine(/%add:/);
     await code.paused("function breakpoint");
   });
@@ -148,7 +148,7 @@ story("lines of a listing", () => {
     await code.goTo(line - 1);
     await code.press("F9");
     await code.breakpoint("MLP.fxgraph").filter({ hasText: `${line}` }).waitFor();
-    await code.press("F5");
+    await code.resume();
     await code.stoppedLine(/%linear_2:/);
     await code.paused("breakpoint");
   });
@@ -168,7 +168,7 @@ story("modes", () => {
     await code.paused("entry");
     await code.stoppedLine(/%fc1_weight:/);
     await edit("Debug: Add Conditional Breakpoint", code.lineOf("%relu"), "True", "After the node");
-    await code.press("F5");
+    await code.resume();
     await code.stoppedLine(/%relu:/);
     await code.paused("breakpoint");
     await code.evaluate("relu.shape"); // it has a value

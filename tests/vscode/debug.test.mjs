@@ -66,7 +66,7 @@ story("a first session", () => {
   scene("a gutter breakpoint in the listing is hit", async () => {
     await code.clickGutter(code.lineOf("%relu"));
     await code.breakpoint("MLP.fxgraph").waitFor();
-    await code.press("F5");
+    await code.resume();
     assert.match(await code.stoppedLine(/%relu:/), /= aten\.relu\.default\(%linear\)$/);
     await code.paused("breakpoint");
     await code.frame("%relu").waitFor();
@@ -109,13 +109,13 @@ story("a first session", () => {
     await code.open("mlp.py", "Python");
     await code.clickGutter(18);
     await code.breakpoint("mlp.py").waitFor();
-    await code.press("F5");
+    await code.resume();
     await code.stoppedLine(/%linear_2:/);
     await code.paused("breakpoint");
   });
 
   scene("continue runs to the end", async () => {
-    await code.press("F5");
+    await code.resume();
     await code.notDebugging();
   });
 });
@@ -171,7 +171,7 @@ story("a program", () => {
     await code.clickGutter(18);
     await code.choose("in a terminal");
     await code.paused("breakpoint");
-    await code.press("F5");
+    await code.resume();
     await code.terminal("grad_fn=<SoftmaxBackward0>");
     await code.notDebugging();
   });

@@ -78,10 +78,10 @@ story("F5 without launch.json", () => {
     await code.f5(code.stopButton());
     await code.paused("entry");
     await code.stoppedLine(/^ {2}%x = placeholder$/);
-    await code.press("F5");
+    await code.resume();
     await code.stoppedLine(/%fc2 = fc2\(%relu\)$/);
     await code.paused("breakpoint");
-    await code.press("F5");
+    await code.resume();
     await code.notDebugging();
   });
 
@@ -105,7 +105,7 @@ story("a listing first", () => {
     await code.press("Control+Shift+D");
     await code.f5(code.stopButton()); // asks nothing: this listing's graph is known
     await code.paused("entry");
-    await code.press("F5");
+    await code.resume();
     await code.stoppedLine(/%linear_1:/);
     await code.paused("breakpoint");
   });

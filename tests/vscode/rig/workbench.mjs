@@ -373,6 +373,22 @@ export class Workbench {
     return this.page.locator(".notifications-toasts .notification-toast", { hasText: text });
   }
 
+  /** Presses F5 at a stop; a busy editor loses the key, which the top of Call Stack shows. */
+  async resume() {
+    const frames = this.page.locator('[aria-label="Debug Call Stack"] [aria-label^="Stack Frame"]');
+    const top = async () => (await frames.count()) && (await frames.first().getAttribute("aria-label", { timeout: 1000 }).catch(() => ""));
+    await frames.first().waitFor();
+    const before = await top();
+    await retry("resume", async (timeout) => {
+      await this.press("F5");
+      for (const deadline = Date.now() + timeout; (await top()) === before; await sleep(50)) {
+        if (Date.now() > deadline) {
+          throw new Error(`still at ${before}`);
+        }
+      }
+    });
+  }
+
   frame(name) {
     return this.page.locator(`[aria-label="Debug Call Stack"] [aria-label^="Stack Frame ${name}"]`);
   }
