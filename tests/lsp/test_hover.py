@@ -53,10 +53,12 @@ def test_a_header_says_how_much_is_below_it(listing):
 
 
 def test_targets_link_to_their_documentation_at_once_where_the_name_tells(listing):
-    assert hover(listing, "%getitem", "operator.getitem") == [
+    (text,) = hover(listing, "%getitem", "operator.getitem")
+    # The signature follows in a server that has heard from torch by now.
+    assert text.splitlines()[0] == (
         "call_function `operator.getitem` · [documentation]"
         "(https://docs.python.org/3/library/operator.html#operator.getitem)"
-    ]
+    )
 
 
 def test_there_is_no_hover_beside_names(listing):
