@@ -10,8 +10,8 @@ from types import TracebackType
 from typing import Any
 
 from benchmarks.session import ROOT
-from benchmarks.table import Row
-from benchmarks.timing import median, spread, stopwatch
+from benchmarks.table import Row, milliseconds
+from benchmarks.timing import median, stopwatch
 
 URI = "file:///nowhere/large.fxgraph"
 LINE = 12_000
@@ -122,7 +122,7 @@ class Server:
 
 def start() -> Iterable[Row]:
     """From nothing to the answer to `initialize`."""
-    yield _row("lsp_start", [_start() for _ in range(7)], 800.0)
+    yield milliseconds("lsp_start", [_start() for _ in range(7)], 800.0)
 
 
 def large_listing() -> Iterable[Row]:
@@ -132,14 +132,14 @@ def large_listing() -> Iterable[Row]:
     for _ in range(5):
         with Server() as server:
             opened.append(stopwatch(partial(_open, server, text)))
-    yield _row("lsp_open_20k", opened, 1000.0)
+    yield milliseconds("lsp_open_20k", opened, 1000.0)
     with Server() as server:
         _open(server, text)
         times = {name: _times(ask) for name, ask in _requests(server).items()}
         typed = _times(partial(_type, server))
     slowest = max(times, key=lambda name: median(times[name]))
-    yield _row("lsp_request_20k", times[slowest], 50.0, f"slowest: {slowest}")
-    yield _row("lsp_type_20k", typed, 200.0)
+    yield milliseconds("lsp_request_20k", times[slowest], 50.0, note=f"slowest: {slowest}")
+    yield milliseconds("lsp_type_20k", typed, 200.0)
 
 
 def _start() -> float:
@@ -199,15 +199,3 @@ def _requests(server: Server) -> dict[str, Callable[[], None]]:
 def _times(action: Callable[[], None]) -> list[float]:
     action()
     return [stopwatch(action) for _ in range(ROUNDS)]
-
-
-def _row(name: str, seconds: list[float], bar: float, note: str = "") -> Row:
-    low, high = spread(seconds)
-    return Row(
-        name=name,
-        value=median(seconds) * 1000,
-        unit="ms",
-        bar=bar,
-        spread=(low * 1000, high * 1000),
-        note=note,
-    )

@@ -7,8 +7,8 @@ from typing import Any
 
 from benchmarks.debugpy_peer import generated_code_session
 from benchmarks.session import Session
-from benchmarks.table import Row
-from benchmarks.timing import median, percentile, spread, stopwatch
+from benchmarks.table import Row, milliseconds
+from benchmarks.timing import median, percentile, stopwatch
 
 ROUNDS = 200
 PEER_ROUNDS = 40
@@ -21,8 +21,8 @@ def stepping() -> Iterable[Row]:
         steps, refreshes = _steps(session, ROUNDS, "Env")
     with generated_code_session() as peer:
         peer_steps, peer_refreshes = _steps(peer, PEER_ROUNDS, "Locals")
-    yield _row("step", steps, 1.5, peer_steps)
-    yield _row("refresh", refreshes, 3.0, peer_refreshes)
+    yield milliseconds("step", steps, 1.5, _debugpy(peer_steps))
+    yield milliseconds("refresh", refreshes, 3.0, _debugpy(peer_refreshes))
     yield Row(
         name="refresh_p95",
         value=percentile(refreshes, 95) * 1000,
@@ -41,8 +41,8 @@ def looking() -> Iterable[Row]:
             frame = session.frames()[0].id
             pages.append(_page_seconds(session, frame))
             evaluations.append(stopwatch(partial(session.evaluate, "mul_7 + 1", frame)))
-    yield _row("variables_page", pages, None)
-    yield _row("evaluate", evaluations, None)
+    yield milliseconds("variables_page", pages)
+    yield milliseconds("evaluate", evaluations)
 
 
 def long_env() -> Iterable[Row]:
@@ -52,7 +52,7 @@ def long_env() -> Iterable[Row]:
         for _ in range(20):
             session.step()
             pages.append(_page_seconds(session, session.frames()[0].id))
-    yield _row("env_20k", pages, 5.0)
+    yield milliseconds("env_20k", pages, 5.0)
 
 
 def big_tensor() -> Iterable[Row]:
@@ -62,7 +62,7 @@ def big_tensor() -> Iterable[Row]:
         env = session.variables(session.scopes(frame)["Env"].variables_reference)
         big = next(variable for variable in env if variable.name == "zeros")
         times = [stopwatch(lambda: _expand(session, big)) for _ in range(20)]
-    yield _row("tensor_1gb", times, 10.0)
+    yield milliseconds("tensor_1gb", times, 10.0)
 
 
 @contextmanager
@@ -104,13 +104,5 @@ def _expand(session: Session, tensor: Any) -> None:
     session.variables(tensor.variables_reference, filter="indexed", start=0, count=PAGE)
 
 
-def _row(name: str, seconds: Sequence[float], bar: float | None, peer: Sequence[float] = ()) -> Row:
-    low, high = spread(seconds)
-    return Row(
-        name=name,
-        value=median(seconds) * 1000,
-        unit="ms",
-        bar=bar,
-        spread=(low * 1000, high * 1000),
-        peers={"debugpy": median(peer) * 1000} if peer else {},
-    )
+def _debugpy(seconds: Sequence[float]) -> dict[str, float]:
+    return {"debugpy": median(seconds) * 1000}

@@ -9,7 +9,8 @@ import torch
 
 from benchmarks.latency import stopped_at
 from benchmarks.models import gpt12
-from benchmarks.table import Row
+from benchmarks.silent import Silent
+from benchmarks.table import Row, milliseconds
 from benchmarks.timing import median, ratios, spread, stopwatch
 from fxdap.engine.breakpoints import Breakpoint
 from fxdap.engine.debugger import Debugger, Options
@@ -18,7 +19,6 @@ from fxdap.engine.frame import Frame
 from fxdap.engine.locations import SelectorLocation
 from fxdap.engine.moves import step_back
 from fxdap.engine.plan import step_over
-from fxdap.engine.program import Program
 from fxdap.engine.selectors import parse_selector
 from fxdap.engine.stops import Stop
 from fxdap.engine.thread import DebugThread
@@ -27,7 +27,7 @@ from fxdap.graphs.runs import GraphRuns
 ROUNDS = 9
 
 
-class Walker:
+class Walker(Silent):
     """At the last node: step back to the first and forward again, `ROUNDS` times.
 
     Per round it keeps the seconds that stepping back over all nodes took, and those of the nodes
@@ -55,15 +55,6 @@ class Walker:
             thread.go_to(step_back(thread))
         else:
             thread.resume(step_over(frame))
-
-    def resumed(self, thread: DebugThread) -> None: ...
-    def thread_started(self, thread: DebugThread) -> None: ...
-    def thread_ended(self, thread: DebugThread) -> None: ...
-    def program_added(self, program: Program) -> None: ...
-    def programs_bound(self) -> None: ...
-    def logged(self, text: str, frame: Frame) -> None: ...
-    def noticed(self, text: str) -> None: ...
-    def told(self, text: str, file: str, line: int) -> None: ...
 
 
 def _forward_seconds(frame: Frame) -> float:
@@ -111,13 +102,7 @@ def chain() -> Iterable[Row]:
             times.append(stopwatch(partial(_reverse, session)))
             session.resume()
             session.wait_stopped()
-    low, high = spread(times)
-    yield Row(
-        name="reverse_continue_1k",
-        value=median(times) * 1000,
-        unit="ms",
-        spread=(low * 1000, high * 1000),
-    )
+    yield milliseconds("reverse_continue_1k", times)
 
 
 def _reverse(session: Any) -> None:

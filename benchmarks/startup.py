@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.session import ROOT, Session
-from benchmarks.table import Row
+from benchmarks.table import Row, milliseconds
 from benchmarks.timing import interleave, median, ratios, spread, stopwatch, take_turns
 
 TARGET = "sample_models/gpt.py:GPT"
@@ -38,7 +38,7 @@ def initialize() -> Iterable[Row]:
         seconds=8,
     )
     peers = {name: median(times[name]) * 1000 for name in ("debugpy", "python")}
-    yield _milliseconds("initialize", times["fxdap"], 150.0, peers)
+    yield milliseconds("initialize", times["fxdap"], 150.0, peers)
 
 
 def first_stop() -> Iterable[Row]:
@@ -58,7 +58,7 @@ def first_stop() -> Iterable[Row]:
     ours = [a - b for a, b in zip(times["fxdap"], times["bare"], strict=True)]
     peer = [a - b for a, b in zip(times["debugpy"], times["bare debugpy"], strict=True)]
     note = f"import and capture alone {median(times['bare']) * 1000:.0f} ms"
-    yield _milliseconds("first_stop", ours, 300.0, {"debugpy": median(peer) * 1000}, note)
+    yield milliseconds("first_stop", ours, 300.0, {"debugpy": median(peer) * 1000}, note)
 
 
 def large_graphs() -> Iterable[Row]:
@@ -72,8 +72,8 @@ def large_graphs() -> Iterable[Row]:
     listing = _seconds_each(lambda: build_listing(module))
     printed = _seconds_each(lambda: module.print_readable(print_output=False))
     text = _seconds_each(lambda: str(module.graph))
-    yield _milliseconds("ready_20k", ready, 1000.0, {})
-    yield _milliseconds(
+    yield milliseconds("ready_20k", ready, 1000.0)
+    yield milliseconds(
         "listing_20k",
         listing,
         500.0,
@@ -90,8 +90,8 @@ def huge_graphs() -> Iterable[Row]:
     module = chain_graph(100_000)
     ready = _seconds_each(lambda: Program(module, module.graph, "Chain"), rounds=3)
     listing = _seconds_each(lambda: build_listing(module), rounds=3)
-    yield _milliseconds("ready_100k", ready, 6000.0, {})
-    yield _milliseconds("listing_100k", listing, 3000.0, {})
+    yield milliseconds("ready_100k", ready, 6000.0)
+    yield milliseconds("listing_100k", listing, 3000.0)
 
 
 def idle() -> Iterable[Row]:
@@ -155,18 +155,3 @@ def _seconds_each(action: Callable[[], Any], rounds: int = 7) -> list[float]:
         gc.collect()
         times.append(stopwatch(action))
     return times
-
-
-def _milliseconds(
-    name: str, seconds: list[float], bar: float, peers: dict[str, float], note: str = ""
-) -> Row:
-    low, high = spread(seconds)
-    return Row(
-        name=name,
-        value=median(seconds) * 1000,
-        unit="ms",
-        bar=bar,
-        spread=(low * 1000, high * 1000),
-        peers=peers,
-        note=note,
-    )

@@ -1,8 +1,10 @@
 """Rows of the result, as a table for people and JSON for programs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from benchmarks.timing import median, spread
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +25,26 @@ class Row:
         if self.value is None or self.bar is None:
             return None
         return self.value <= self.bar
+
+
+def milliseconds(
+    name: str,
+    seconds: Sequence[float],
+    bar: float | None = None,
+    peers: Mapping[str, float] | None = None,
+    note: str = "",
+) -> Row:
+    """The row of a latency; `seconds` of each round, `bar` and `peers` in milliseconds."""
+    low, high = spread(seconds)
+    return Row(
+        name=name,
+        value=median(seconds) * 1000,
+        unit="ms",
+        bar=bar,
+        spread=(low * 1000, high * 1000),
+        peers=dict(peers or {}),
+        note=note,
+    )
 
 
 def to_json(rows: Sequence[Row], torch_version: str) -> dict[str, Any]:
