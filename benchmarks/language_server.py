@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -82,7 +83,8 @@ class Server:
         """Ask, and read until the answer has come."""
         self._id += 1
         self._send({"id": self._id, "method": method, "params": params})
-        while f'"id": {self._id},'.encode() not in self._receive()[:100]:
+        answer = re.compile(rb'"id": ?%d,' % self._id)
+        while not answer.search(self._receive()[:100]):
             pass
 
     def notify(self, method: str, params: dict[str, Any]) -> None:

@@ -7,6 +7,8 @@ from typing import Generic, TypeVar
 from lsprotocol import types
 from pygls.workspace import PositionCodec, Workspace
 
+from fxdap.lsp.lines import column_at
+
 Parsed = TypeVar("Parsed")
 
 LONG = 200_000
@@ -79,10 +81,5 @@ class Columns:
         """Line and column in Python's count; what lies beyond the end of the line is its end."""
         if position.line >= len(self._lines):
             return position.line, 0
-        text = self._lines[position.line]
-        if text.isascii():
-            return position.line, min(position.character, len(text))
-        for column, _ in enumerate(text):
-            if self._codec.client_num_units(text[:column]) >= position.character:
-                return position.line, column
-        return position.line, len(text)
+        column = column_at(self._lines[position.line], position.character, self._codec)
+        return position.line, column

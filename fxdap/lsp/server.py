@@ -48,6 +48,8 @@ OPTIONS: dict[str, Any] = {
 class Server(LanguageServer):
     """What handlers share: documents as they were parsed, and what the client can do."""
 
+    protocol: Protocol
+
     def __init__(self, languages: Sequence[Language] = LANGUAGES) -> None:
         super().__init__("fxdap", __version__, protocol_cls=Protocol)
         self.languages = languages
@@ -78,7 +80,8 @@ class Server(LanguageServer):
     @property
     def folders(self) -> list[str]:
         """The workspace folders on disk."""
-        uris = [*self.workspace.folders] or [self.workspace.root_uri or ""]
+        uris = [each.uri for each in self.workspace.folders.values()]
+        uris = uris or [self.workspace.root_uri or ""]
         return [path for uri in uris if (path := to_fs_path(uri))]
 
     @property
@@ -86,11 +89,12 @@ class Server(LanguageServer):
         """Whether the client runs the debugger's commands: `{"commands": true}` at initialize."""
         return isinstance(self.options, dict) and bool(self.options.get("commands"))
 
-    async def find_source(self, place: Place, installed: bool = False) -> Path | None:
+    async def find_source(self, uri: str, place: Place, installed: bool = False) -> Path | None:
         """The user's file that a listing names, None unless sure which one it is."""
-        code, folders = place.code, self.folders
+        where = (place.file, place.line, place.code)
+        document = to_fs_path(uri) or ""
         return await asyncio.to_thread(
-            self._sources.find, place.file, place.line, code, folders, installed
+            self._sources.find, *where, document, self.folders, installed
         )
 
     def stored_listing(self, path: Path) -> Listing:
@@ -137,6 +141,7 @@ class Server(LanguageServer):
     def _initialize(self, params: types.InitializeParams) -> None:
         options = params.initialization_options
         self.options = options if isinstance(options, dict) else vars(options) if options else {}
+        self.protocol.use_own_documents()
 
     def _edited(
         self, params: types.DidOpenTextDocumentParams | types.DidChangeTextDocumentParams

@@ -20,15 +20,19 @@ class SourceFiles:
         self._indices: dict[tuple[str, ...], tuple[float, dict[str, list[str]]]] = {}
 
     def find(
-        self, name: str, line: int, code: str, folders: Iterable[str], installed: bool
+        self, name: str, line: int, code: str, document: str, workspace: list[str], installed: bool
     ) -> Path | None:
-        """The one file that a name means, None unless sure.
+        """The one file that a name in a document means, None unless sure.
 
         Where several have it, the one that has `code` on that line. What is installed beside
-        fxdap is searched after the folders, if at all: reading that takes a second.
+        fxdap is searched after the workspace, if at all: reading that takes a second.
         """
-        workspace = tuple(sorted(folders))
-        found = self._choose(name, line, code, self._index(workspace, _FRESH))
+        folders = tuple(sorted({*workspace, *_project(document)}))
+        found = self._choose(name, line, code, self._index(folders, _FRESH))
+        if found is None and os.path.isfile(
+            beside := os.path.join(os.path.dirname(document), name)
+        ):
+            found = Path(beside)
         if found is None and installed:
             found = self._choose(name, line, code, self._index(_installed(), _FRESH_INSTALLED))
         return found
@@ -54,6 +58,13 @@ class SourceFiles:
                 index.setdefault(os.path.basename(path), []).append(path)
             self._indices[folders] = (time.monotonic(), index)
         return index
+
+
+def _project(document: str) -> list[str]:
+    """The folder that a listing was written for, which a client need not have as a workspace."""
+    folder, name = os.path.split(os.path.dirname(document))
+    project, hidden = os.path.split(folder)
+    return [project] if (hidden, name) == (".fxdap", "graphs") else []
 
 
 def _python_files(folders: Iterable[str]) -> Iterator[str]:

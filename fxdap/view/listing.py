@@ -13,7 +13,7 @@ from fxdap.view.listing_text import qualified_name
 from fxdap.view.nested import NestedGraph, nested_graphs
 from fxdap.view.node_text import node_line
 from fxdap.view.regions import regions
-from fxdap.view.scope import ModuleScope, enclosing_scopes
+from fxdap.view.scope import ModuleScope, called_class, enclosing_scopes
 from fxdap.view.source import SourceFrame, user_line
 
 _LOCATION_COLUMN = 52
@@ -125,7 +125,9 @@ class _Writer:
         prefix = f"{self._path}/" if self._path else ""
         if is_guard(node):
             self._append(f"{self._indent}  # {ABOUT}")
-        self._append(f"{self._indent}  {prefix}{node_line(node)}")
+        called = called_class(node)
+        remark = f"  # {called}" if called else ""
+        self._append(f"{self._indent}  {prefix}{node_line(node)}{remark}")
         self.lines[qualified_name(self._path, node.name)] = len(self.text)
 
     def _append(self, line: str) -> None:

@@ -44,9 +44,17 @@ def module_scopes(node: Node) -> tuple[ModuleScope, ...]:
 def enclosing_scopes(node: Node) -> tuple[ModuleScope, ...]:
     """The modules whose forward the node stands in: without the module that it calls itself."""
     scopes = module_scopes(node)
-    if node.op == "call_module" and scopes and scopes[-1].path == node.target:
-        return scopes[:-1]
-    return scopes
+    return scopes[:-1] if _is_call(node, scopes) else scopes
+
+
+def called_class(node: Node) -> str:
+    """The class of the module that a call_module calls, "" where the tracer did not say."""
+    scopes = module_scopes(node) if node.op == "call_module" else ()
+    return scopes[-1].class_name if _is_call(node, scopes) else ""
+
+
+def _is_call(node: Node, scopes: tuple[ModuleScope, ...]) -> bool:
+    return node.op == "call_module" and bool(scopes) and scopes[-1].path == node.target
 
 
 def _ran_in_a_module(node: Node) -> bool:

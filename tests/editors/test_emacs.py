@@ -1,4 +1,4 @@
-"""dap-mode in Emacs, an unrelated client, with the configuration that docs/editors.md gives."""
+"""Emacs, an unrelated client of both servers, with the configuration that docs/editors.md gives."""
 
 import os
 import re
@@ -10,53 +10,86 @@ from pathlib import Path
 import pytest
 
 CHECKOUT = Path(__file__).parents[2]
-HAS_DAP_MODE = "(progn (package-initialize) (require 'dap-mode))"
+
+LISTING = """# Net
+  %x: f32[2, 16] = placeholder
+  %relu: f32[2, 16] = torch.relu(%x)
+  %add: f32[2, 16] = torch.add(%relu, %x)
+  %output = return (%add, %nothing)
+"""
 
 
-@pytest.fixture
-def emacs() -> str:
+def emacs_with(library: str, package: str) -> str:
+    """Emacs, if it has a library; else the test is skipped."""
     found = shutil.which("emacs")
     if found is None:
-        pytest.skip("no emacs on PATH (Debian: emacs-nox, elpa-dap-mode)")
-    asked = [found, "--batch", "--eval", HAS_DAP_MODE]
+        pytest.skip(f"no emacs on PATH (Debian: emacs-nox, {package})")
+    asked = [found, "--batch", "--eval", f"(progn (package-initialize) (require '{library}))"]
     if subprocess.run(asked, capture_output=True, check=False).returncode != 0:
-        pytest.skip("this emacs has no dap-mode (Debian: elpa-dap-mode)")
+        pytest.skip(f"this emacs has no {library} (Debian: {package})")
     return found
 
 
-@pytest.fixture
-def setup(tmp_path: Path) -> Path:
-    """The Lisp of the document, in a file."""
+def document_block(beginning: str, path: Path) -> Path:
+    """The Lisp of the document that begins so, in a file."""
     text = (CHECKOUT / "docs" / "editors.md").read_text(encoding="utf-8")
-    block = re.search(r"```elisp\n(.*?)```", text, re.DOTALL)
-    assert block is not None
-    path = tmp_path / "setup.el"
-    path.write_text(block[1], encoding="utf-8")
+    blocks = re.findall(r"```elisp\n(.*?)```", text, re.DOTALL)
+    (block,) = [each for each in blocks if each.startswith(beginning)]
+    path.write_text(block, encoding="utf-8")
     return path
 
 
-@pytest.mark.timeout(180)
-def test_a_breakpoint_in_the_model_a_step_and_the_end(
-    emacs: str, setup: Path, sample_models: Path, tmp_path: Path
-):
-    workspace = tmp_path / "workspace"
-    workspace.mkdir()
-    shutil.copy(sample_models / "mlp.py", workspace)
+def run(emacs: str, script: str, setup: Path, workspace: Path) -> list[str]:
+    """What a script of this folder prints, line by line."""
     (workspace / ".venv").symlink_to(sys.prefix)
     env = {
         **os.environ,
-        "HOME": str(tmp_path),
+        "HOME": str(workspace.parent),
         "FXDAP_SETUP": str(setup),
         "FXDAP_WORKSPACE": str(workspace),
     }
-    script = Path(__file__).with_name("dap_mode.el")
-    done = subprocess.run(
-        [emacs, "--batch", "-l", str(script)], env=env, capture_output=True, text=True, check=False
-    )
+    command = [emacs, "--batch", "-l", str(Path(__file__).with_name(script))]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    told = [line for line in done.stdout.splitlines() if line.startswith(("stopped", "ended"))]
-    assert told == [
+    return done.stdout.splitlines()
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    folder = tmp_path / "workspace"
+    folder.mkdir()
+    return folder
+
+
+@pytest.mark.timeout(180)
+def test_dap_mode_stops_at_a_breakpoint_in_the_model_steps_and_ends(
+    workspace: Path, sample_models: Path
+):
+    emacs = emacs_with("dap-mode", "elpa-dap-mode")
+    shutil.copy(sample_models / "mlp.py", workspace)
+    setup = document_block("(require 'dap-mode)", workspace.parent / "setup.el")
+
+    lines = run(emacs, "dap_mode.el", setup, workspace)
+
+    assert [line for line in lines if line.startswith(("stopped", "ended"))] == [
         "stopped %linear_1  aten.linear.default",
         "stopped %add  aten.add.Tensor",
+        "ended",
+    ]
+
+
+@pytest.mark.timeout(180)
+def test_eglot_shows_diagnostics_definitions_and_hovers_of_a_listing(workspace: Path):
+    emacs = emacs_with("eglot", "elpa-eglot")
+    graphs = workspace / ".fxdap" / "graphs"
+    graphs.mkdir(parents=True)
+    (graphs / "net.fxgraph").write_text(LISTING)
+    setup = document_block("(define-derived-mode fxgraph-mode", workspace.parent / "setup.el")
+
+    assert run(emacs, "eglot.el", setup, workspace) == [
+        "mode fxgraph-mode",
+        "diagnostic No node of this graph is named %nothing.",
+        "definition %relu: f32[2, 16] = torch.relu(%x)",
+        "hover %relu: f32[2, 16], 128 B",
         "ended",
     ]

@@ -32,6 +32,7 @@ class Client:
         self,
         folder: Path,
         *,
+        workspace: bool = True,
         options: Any = None,
         encodings: tuple[str, ...] = ("utf-16",),
         env: dict[str, str] | None = None,
@@ -70,7 +71,10 @@ class Client:
             types.INITIALIZE,
             types.InitializeParams(
                 capabilities=_capabilities(encodings),
-                workspace_folders=[types.WorkspaceFolder(folder.as_uri(), folder.name)],
+                workspace_folders=[
+                    types.WorkspaceFolder(each.as_uri(), each.name)
+                    for each in ([folder] if workspace else [])
+                ],
                 initialization_options=options,
             ),
         )

@@ -137,6 +137,7 @@ def test_a_view_that_sees_a_later_write_is_named(sample_models):
     "selector",
     [
         *("op:call_function", "target:aten.linear", "target:dropout", "module:blocks.1", "gelu*"),
+        *("class:Linear", "class:Block !class:LayerNorm", "target:torch.nn.LayerNorm"),
         *(
             "module:blocks.*.ln1",
             "source:gpt.py:51",

@@ -31,7 +31,7 @@ def test_a_use_says_the_same_as_the_definition(listing):
     [
         ("%x", "placeholder"),
         ("%scale", "get_attr `blocks.0.scale` (parameter, buffer or constant)"),
-        ("%blocks_0_fc1", "call_module `blocks.0.fc1`"),
+        ("%blocks_0_fc1", "call_module `blocks.0.fc1` (Linear)"),
         ("%output", "output"),
     ],
 )
@@ -50,6 +50,17 @@ def test_a_header_says_how_much_is_below_it(listing):
         "3 nodes, 128 B",
         "runs in `%cond`",
     ]
+
+
+def test_memory_is_counted_once_and_views_say_whose_they_show(server):
+    text = (
+        "# Net\n  %x: f32[4, 4] = placeholder\n  %y: f32[4, 4] = torch.relu(%x)\n"
+        "  %v: f32[16] = .view(%y, 16)\n  %w: f32[16] = .mul_(%v, 2)\n"
+    )
+    document = Document(server, "views.fxgraph", text)
+
+    assert hover(document, "# Net")[1] == "4 nodes, 64 B"
+    assert hover(document, "%w")[0] == "**`%w`**: `f32[16]`, 64 B, storage of `%y`"
 
 
 def test_targets_link_to_their_documentation_at_once_where_the_name_tells(listing):
@@ -96,3 +107,14 @@ def test_of_two_files_the_one_with_that_code_is_meant(tmp_path):
 
     assert found.uri == (tmp_path / "b" / "net.py").as_uri()
     assert unsure is None
+
+
+@pytest.mark.parametrize("place", [".fxdap/graphs/net.fxgraph", "net.fxgraph"])
+def test_without_a_workspace_sources_are_found_around_the_listing(tmp_path, place):
+    (tmp_path / "net.py").write_text("class Net: ...\n")
+    text = "# Net                                               net.py:1\n  %x = placeholder\n"
+    with Client(tmp_path, workspace=False) as client:
+        uri = client.open(tmp_path / place, text)
+        (link,) = client.about(types.TEXT_DOCUMENT_DOCUMENT_LINK, uri)
+
+    assert link.target == f"{(tmp_path / 'net.py').as_uri()}#L1"

@@ -48,6 +48,18 @@ def test_a_module_without_nodes_of_its_own_may_follow_its_inner_one(server):
     assert list(tree([graph])) == ["Net", "  a A", "    %q", "    a.b B", "      %p"]
 
 
+def test_many_inputs_in_a_row_are_one_symbol(server):
+    inputs = "\n".join(f"  %p{number} = get_attr w{number}" for number in range(11))
+    text = f"# Net\n  %x = placeholder\n{inputs}\n  %y = torch.relu(%x)\n"
+    document = Document(server, "inputs.fxgraph", text)
+
+    (graph,) = document.about(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
+
+    assert [each.name for each in graph.children] == ["%x", "attributes", "%y"]
+    assert graph.children[1].detail == "11 nodes"
+    assert [each.name for each in graph.children[1].children][::10] == ["%p0", "%p10"]
+
+
 def test_a_remark_about_a_line_begins_no_module(server):
     text = "# Net\n# a  A\n  %p = torch.relu(%x)\n  # checks: the input\n  %q = torch.neg(%p)\n"
     document = Document(server, "remark.fxgraph", text)

@@ -108,3 +108,10 @@ def test_half_written_code_has_no_diagnostics(server):
 def test_a_huge_file_is_not_looked_at(server):
     huge = Document(server, "huge.py", SOURCE + "# \n" * 200_000, language="python")
     assert server.diagnostics_of(huge.uri, 1) == []
+
+
+def test_a_form_feed_ends_no_line(server):
+    paged = Document(server, "paged.py", SOURCE.replace("\n\n\n", "\n\n\x0c\n"), language="python")
+    found = server.diagnostics_of(paged.uri, 1)
+
+    assert [paged.written(each.range) for each in found] == ["run_node", "map_nodes_to_values", "x"]

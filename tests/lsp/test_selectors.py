@@ -18,6 +18,8 @@ MATCHES = [
     ("target:chunk", "chunk"),
     ("module:blocks.*", "blocks_0_fc1 relu mul layer_norm blocks_0_fc1_1"),
     ("module:blocks.0.norm", "layer_norm"),
+    ("class:Linear", "blocks_0_fc1"),
+    ("target:torch.nn.Linear", "blocks_0_fc1"),
     ("class:Block", "blocks_0_fc1 relu mul layer_norm blocks_0_fc1_1"),
     ("source:net.py:8", "relu mul"),
     ("source:/home/me/net.py:8", "relu mul"),
@@ -59,7 +61,7 @@ def test_the_answer_counts_and_shows_the_nodes(listing):
         ("target:aten.g", ["target:aten.gt.Scalar"]),
         ("op:call_m", ["op:call_method", "op:call_module"]),
         ("relu !module:", ["relu !module:blocks.0", "relu !module:blocks.0.norm"]),
-        ("class:L", ["class:LayerNorm"]),
+        ("class:L", ["class:LayerNorm", "class:Linear"]),
         ("relu", []),
     ],
 )

@@ -44,3 +44,29 @@ def test_columns_are_counted_as_the_client_does(tmp_path, encoding, units):
     last = len("  %y = f(%x, ''") + units + len(", ")
     assert [each.range.start.character for each in found] == [2, 9, last]
     assert found[-1].range.end.character == last + 2
+
+
+@pytest.mark.parametrize("end", ["\x0b", "\x0c", "\x85", "\u2028"])
+def test_lines_end_where_the_client_ends_them(server, end):
+    text = f"# Net\n  # a{end}b\n  %x = placeholder\n  %y = f(%x)\n"
+    uri = server.open(f"file:///nowhere/ends-{ord(end)}.fxgraph", text)
+    where = types.Range(types.Position(3, 9), types.Position(3, 11))
+
+    server.change(uri, 2, types.TextDocumentContentChangePartial(range=where, text="%nothing"))
+
+    (found,) = [each for each in server.diagnostics_of(uri, 2) if each.code == "undefined"]
+    assert found.range == types.Range(types.Position(3, 9), types.Position(3, 17))
+
+
+def test_an_edit_beyond_the_end_of_a_line_or_the_text_is_one_at_its_end(server):
+    uri = server.open("file:///nowhere/beyond.fxgraph", "# Net\n  %x = f()\n  %y = f(%x")
+    for version, (line, text) in enumerate([(2, ")"), (9, "\n  %z = f(%y)")], 2):
+        where = types.Range(types.Position(line, 99), types.Position(line, 99))
+        server.change(uri, version, types.TextDocumentContentChangePartial(range=where, text=text))
+
+    found = server.at(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT, uri, 2, 3)
+
+    assert [each.range for each in found] == [
+        types.Range(types.Position(2, 2), types.Position(2, 4)),
+        types.Range(types.Position(3, 9), types.Position(3, 11)),
+    ]

@@ -87,6 +87,13 @@ def test_a_second_call_of_a_module_has_its_own_header():
     ]
 
 
+def test_the_call_of_a_module_names_its_class():
+    text = build_listing(fx.symbolic_trace(nn.Sequential(nn.Linear(2, 2), nn.ReLU()))).text
+
+    calls = [line.strip() for line in text.splitlines() if "(%" in line]
+    assert calls == ["%_0 = 0(%input_1)  # Linear", "%_1 = 1(%_0)  # ReLU"]
+
+
 def test_files_of_the_same_name_are_told_apart():
     graph = fx.Graph()
     x = graph.placeholder("x")

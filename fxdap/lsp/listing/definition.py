@@ -33,23 +33,22 @@ async def definition(server: "Server", params: types.DefinitionParams) -> types.
         if user is not None:
             return request.location(user)
     place = listing.places.get(request.line)
-    return await _source(server, place) if place is not None else None
+    return await _source(request, place) if place is not None else None
 
 
 async def _target(request: PositionRequest, node: Node) -> types.Location | None:
     section = request.listing.sections.get(_inner_graph(node))
     if section is not None:
         return types.Location(request.uri, request.line_range(section.header))
-    server = request.server
     if is_function(node.text):
-        facts = await server.torch.find(node.text.target)
+        facts = await request.server.torch.find(node.text.target)
         if facts.file:
             return _location(Path(facts.file), facts.line)
     elif "." in node.text.target and node.text.op == "call":
-        found = await _user_function(server, node.text.target)
+        found = await _user_function(request, node.text.target)
         if found is not None:
             return found
-    return await _source(server, node.place) if node.place is not None else None
+    return await _source(request, node.place) if node.place is not None else None
 
 
 def _inner_graph(node: Node) -> str:
@@ -58,10 +57,11 @@ def _inner_graph(node: Node) -> str:
     return f"{outer}.{node.text.target}" if outer else node.text.target
 
 
-async def _user_function(server: "Server", target: str) -> types.Location | None:
+async def _user_function(request: PositionRequest, target: str) -> types.Location | None:
     """`model.helper` as `def helper` in the workspace's model.py; nothing is imported for it."""
     module, _, name = target.rpartition(".")
-    file = await server.find_source(Place(f"{module.replace('.', '/')}.py", 0, 0, 0))
+    place = Place(f"{module.replace('.', '/')}.py", 0, 0, 0)
+    file = await request.server.find_source(request.uri, place)
     if file is None:
         return None
     define = re.compile(rf"\s*(?:async\s+)?(?:def|class)\s+{re.escape(name)}\b")
@@ -70,8 +70,8 @@ async def _user_function(server: "Server", target: str) -> types.Location | None
     return _location(file, line) if line is not None else None
 
 
-async def _source(server: "Server", place: Place) -> types.Location | None:
-    file = await server.find_source(place, installed=True)
+async def _source(request: PositionRequest, place: Place) -> types.Location | None:
+    file = await request.server.find_source(request.uri, place, installed=True)
     return _location(file, place.line) if file is not None else None
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from fxdap.lsp.listing.model import Listing, Node
 from fxdap.lsp.listing.operators import is_function, traits, written_name
+from fxdap.lsp.listing.value_type import bytes_of
 
 _EFFECTS = ("_", "sym_constrain", "manual_seed", "seed", "set_", "print", "setattr")
 
@@ -67,7 +68,15 @@ class Storage:
         return found
 
     def root(self, node: Node) -> Node:
+        """The first node that shows the storage of this one's value: mostly itself."""
         return self._roots[node]
+
+    def new_bytes(self, node: Node) -> int | None:
+        """How much memory a computed value takes; None for what takes none or does not tell."""
+        text = node.text
+        if text.op in ("placeholder", "get_attr", "output") or text.target == "operator.getitem":
+            return None
+        return bytes_of(text.type_text) if self._roots[node] is node else None
 
     def _write_of(self, node: Node) -> Iterator[Write]:
         name = written_name(node.text)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from fxdap.lsp.listing import modules
-from fxdap.lsp.listing.facts import is_buffer, is_dead
+from fxdap.lsp.listing.facts import is_buffer, is_dead, storage_of
 from fxdap.lsp.listing.line import Header, Place
 from fxdap.lsp.listing.model import Node
 from fxdap.lsp.listing.operators import is_function, opcode
@@ -68,6 +68,9 @@ class _Hover:
             head += f": `{text.type_text}`"
         if size is not None:
             head += f", {size_text(size)}"
+        shown = storage_of(self._request.listing).root(node)
+        if shown is not node:
+            head += f", storage of `%{shown.text.name}`"
         lines = [head, self._call(node), await self._where(node), self._reads(node), _users(node)]
         return "\n\n".join(line for line in lines if line)
 
@@ -82,7 +85,7 @@ class _Hover:
         section = listing.sections[run.module.graph]
         name = modules.title(run.module, section)
         head = f"**`{name}`**" + (f" `{header.class_name}`" if header.class_name else "")
-        body = modules.summary(modules.nodes_of(listing, run))
+        body = modules.summary(listing, modules.nodes_of(listing, run))
         where = await self._link(header.place) if header.place is not None else ""
         nested = f"runs in `%{header.user}`" if header.user else ""
         return "\n\n".join(line for line in (head, body, nested, where) if line)
@@ -99,7 +102,7 @@ class _Hover:
             )
             return op + default
         if not is_function(text):
-            return f"{op} `{text.target}`"
+            return f"{op} `{text.target}`" + (f" ({text.class_name})" if text.class_name else "")
         facts = self._server.torch.known(text.target)
         page = facts.url if facts is not None else page_of(text.target)
         link = f" · [documentation]({page})" if page else ""
@@ -116,7 +119,7 @@ class _Hover:
         return " · ".join(parts)
 
     async def _link(self, place: Place) -> str:
-        file = await self._server.find_source(place)
+        file = await self._server.find_source(self._request.uri, place)
         name = f"{place.file}:{place.line}"
         shown = f"[{name}]({file.as_uri()}#L{place.line})" if file is not None else f"`{name}`"
         return f"{shown} `{place.code}`" if place.code else shown

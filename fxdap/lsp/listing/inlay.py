@@ -1,6 +1,6 @@
 """Inlay hints: how many bytes a value takes, and where a long-lived one is read for the last time.
 
-Small values and values read soon after they were made have none: that would be noise.
+Small values, views and values read soon after they were made have none: that would be noise.
 """
 
 from collections.abc import Iterator
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from fxdap.lsp.listing.facts import storage_of
 from fxdap.lsp.listing.model import Node
 from fxdap.lsp.listing.request import Request
 from fxdap.lsp.listing.value_type import bytes_of, size_text
@@ -15,7 +16,7 @@ from fxdap.lsp.listing.value_type import bytes_of, size_text
 if TYPE_CHECKING:
     from fxdap.lsp.server import Server
 
-MIN_BYTES = 1000
+MIN_BYTES = 10_000
 LONG_LIVED = 20
 """Lines between definition and last use."""
 
@@ -34,7 +35,9 @@ def inlay_hints(server: "Server", params: types.InlayHintParams) -> list[types.I
 
 
 def _size(request: Request, node: Node) -> Iterator[types.InlayHint]:
-    size = bytes_of(node.text.type_text)
+    given = node.text.op in ("placeholder", "get_attr")
+    new_bytes = storage_of(request.listing).new_bytes
+    size = bytes_of(node.text.type_text) if given else new_bytes(node)
     if size is not None and size >= MIN_BYTES:
         yield types.InlayHint(
             position=request.columns.position(node.line, node.text.type_end),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 _NODE = re.compile(r"\s*((?:([^\s%#]+)/)?%([^\s:=]+))\s*(?::\s(.*?))?\s=\s(.*)")
+_CALLED_CLASS = re.compile(r"(.*\))  # (\S+)")
 _FIRST_WORD = re.compile(r"[^\s(]*")
 _USE = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|%(\w+)""")
 _PLACE = re.compile(r"\s*# ((?:(?!  ).)+):(\d+)(?:  (.*))?$")
@@ -28,7 +29,8 @@ class Use:
 class NodeLine:
     """What a node's line says. `graph` is the nested graph's path, "" in the outermost one.
 
-    `op` is "call" where the text cannot tell a function from a module.
+    `op` is "call" where the text cannot tell a function from a module; `class_name` is that of the
+    called module, "" where the listing does not say.
     """
 
     graph: str
@@ -42,6 +44,7 @@ class NodeLine:
     target_start: int
     arguments: str
     uses: tuple[Use, ...]
+    class_name: str = ""
 
     @property
     def default(self) -> str:
@@ -95,6 +98,9 @@ def _node(text: str) -> NodeLine | None:
     if found is None:
         return None
     start, expression = found.start(5), found[5]
+    called = _CALLED_CLASS.fullmatch(expression)
+    if called is not None:
+        expression = called[1]
     word = _FIRST_WORD.match(expression)[0]  # type: ignore[index]
     op, target, target_start, arguments = _called(word, expression, start)
     uses = tuple(
@@ -115,6 +121,7 @@ def _node(text: str) -> NodeLine | None:
         target_start=target_start,
         arguments=arguments,
         uses=uses,
+        class_name=called[2] if called is not None else "",
     )
 
 

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 async def document_links(
     server: "Server", params: types.DocumentLinkParams
 ) -> list[types.DocumentLink]:
-    """Each `file:line` whose file is in the workspace."""
+    """Each `file:line` whose file is found."""
     request = Request(server, params.text_document.uri)
     files: dict[str, str] = {}
     for place in request.listing.places.values():
         if place.file not in files:
-            path = await server.find_source(place)
+            path = await server.find_source(request.uri, place)
             files[place.file] = path.as_uri() if path is not None else ""
     return [
         types.DocumentLink(

@@ -1,15 +1,13 @@
 """A listing as nodes that know their module, source line, producers and users."""
 
-import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from fxdap.lsp.lines import split_lines
 from fxdap.lsp.listing.line import Header, Line, NodeLine, Place, Use, parse_line
 from fxdap.view.listing_text import qualified_name
-
-_NEWLINE = re.compile(r"\r\n|\n|\r")
 
 
 @dataclass(slots=True, eq=False)
@@ -74,7 +72,7 @@ class Listing:
     """The text of one listing, read once. Lines and columns start at 0."""
 
     def __init__(self, text: str) -> None:
-        self.lines = _NEWLINE.split(text) if "\r" in text else text.split("\n")
+        self.lines = split_lines(text)
         self.parsed: list[Line] = list(map(parse_line, self.lines))
         self.nodes: list[Node] = []
         self.sections: dict[str, Section] = {}

@@ -1,7 +1,8 @@
 """Module headers: what belongs to one, how much it is, and what breaks on it."""
 
+from fxdap.lsp.listing.facts import storage_of
 from fxdap.lsp.listing.model import Listing, Module, Node, Run, Section
-from fxdap.lsp.listing.value_type import bytes_of, size_text
+from fxdap.lsp.listing.value_type import size_text
 
 
 def first_run(listing: Listing, run: Run) -> bool:
@@ -19,11 +20,11 @@ def nodes_of(listing: Listing, run: Run) -> list[Node]:
     return listing.sections[run.module.graph].nodes
 
 
-def summary(nodes: list[Node]) -> str:
-    """`12 nodes, 3.1 MB`: the size of what they give, where the types tell."""
+def summary(listing: Listing, nodes: list[Node]) -> str:
+    """`12 nodes, 3.1 MB`: the memory of what they compute, where the types tell."""
     count = f"{len(nodes)} node{'' if len(nodes) == 1 else 's'}"
-    made = [node for node in nodes if node.text.op not in ("placeholder", "get_attr", "output")]
-    sizes = [size for node in made if (size := bytes_of(node.text.type_text)) is not None]
+    new_bytes = storage_of(listing).new_bytes
+    sizes = [size for node in nodes if (size := new_bytes(node)) is not None]
     return f"{count}, {size_text(sum(sizes))}" if sizes else count
 
 

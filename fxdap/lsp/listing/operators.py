@@ -77,6 +77,8 @@ def _namespace(target: str) -> str:
 
 def is_function(text: NodeLine) -> bool:
     """Whether a line surely calls a function or method of torch or Python, and no module."""
+    if text.class_name:
+        return False
     return text.op == "call_method" or (text.op == "call" and traits(text.target).namespace != "")
 
 
@@ -101,6 +103,8 @@ def written_name(text: NodeLine) -> str | None:
 
 def module_call(text: NodeLine) -> bool:
     """Whether a line looks like the call of a submodule: fx names such nodes after its path."""
+    if text.class_name:
+        return True
     if text.op != "call" or is_function(text):
         return False
     made = text.target.replace(".", "_")

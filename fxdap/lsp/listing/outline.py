@@ -1,6 +1,7 @@
 """The modules of a listing as a tree: outline and folding."""
 
 from collections.abc import Iterator
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -15,11 +16,16 @@ if TYPE_CHECKING:
 MAX_NODES = 2000
 """Above this the outline has modules only: clients take seconds for more symbols."""
 
+FEW = 10
+"""More inputs or attributes in a row than this are one symbol, with them as its children."""
+
 _OPCODE_KINDS = {
     "placeholder": types.SymbolKind.Variable,
     "get_attr": types.SymbolKind.Property,
     "output": types.SymbolKind.Event,
 }
+
+_GROUPS = {"placeholder": "inputs", "get_attr": "attributes"}
 
 
 def document_symbols(
@@ -54,7 +60,7 @@ class _Outline:
             if module.path:
                 made[module.path, module.call] = self._module(module)
             else:
-                root += self._nodes(module.nodes)
+                root += self._grouped(module.nodes)
         for (path, call), inner in made.items():
             outer = _around(path, call, made)
             if outer is None:
@@ -73,6 +79,22 @@ class _Outline:
         )
         symbol.children = self._nodes(module.nodes)
         return symbol
+
+    def _grouped(self, nodes: list[Node]) -> list[types.DocumentSymbol]:
+        """A graph's own nodes; an exported one has hundreds of parameters before all modules."""
+        found: list[types.DocumentSymbol] = []
+        for op, group in groupby(nodes, lambda node: node.text.op):
+            several = list(group)
+            symbols = self._nodes(several)
+            name = _GROUPS.get(op)
+            if name is not None and len(several) > FEW:
+                first, last = several[0].line, several[-1].line
+                count = f"{len(several)} nodes"
+                around = self._symbol(name, types.SymbolKind.Package, first, last, count)
+                around.children = symbols
+                symbols = [around]
+            found += symbols
+        return found
 
     def _nodes(self, nodes: list[Node]) -> list[types.DocumentSymbol]:
         if not self._with_nodes:

@@ -83,7 +83,9 @@ def _bare(listing: Listing, word: str) -> Test:
 
 
 def _has_target(listing: Listing, node: Node, value: str) -> bool:
-    return any(_fits(name, value) for name in _target_names(node.text.target))
+    called = node.text.class_name
+    names = (*_target_names(node.text.target), *((called, f"torch.nn.{called}") if called else ()))
+    return any(_fits(name, value) for name in names)
 
 
 def _target_names(target: str) -> Iterable[str]:
@@ -113,11 +115,18 @@ def _path(node: Node) -> str:
 
 def _in_class(listing: Listing, node: Node, value: str) -> bool:
     path = _path(node)
+    if node.text.class_name and _fits(node.text.class_name, value):
+        return True
     return any(
         _fits(module.class_name, value)
         for module in listing.modules.values()
         if module.path and module.graph == node.text.graph and _around(module.path, path)
     )
+
+
+def _classes(listing: Listing) -> Iterable[str]:
+    yield from (each.class_name for each in listing.modules.values() if each.path)
+    yield from (node.text.class_name for node in listing.nodes if node.text.class_name)
 
 
 def _around(outer: str, path: str) -> bool:
@@ -157,7 +166,7 @@ _VALUES: dict[str, Callable[[Listing], Iterable[str]]] = {
     "op": lambda listing: _OPCODES,
     "target": lambda listing: (node.text.target for node in listing.nodes if node.text.arguments),
     "module": lambda listing: (each.path for each in listing.modules.values() if each.path),
-    "class": lambda listing: (each.class_name for each in listing.modules.values() if each.path),
+    "class": lambda listing: _classes(listing),
     "source": lambda listing: (f"{each.file}:{each.line}" for each in listing.places.values()),
     "graph": lambda listing: (listing.sections[""].title,),
 }

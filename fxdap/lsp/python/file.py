@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from functools import cached_property
 
+from fxdap.lsp.lines import split_lines
 from fxdap.lsp.python.checks import CHECKS
 from fxdap.lsp.python.classes import InterpreterClasses
 from fxdap.lsp.python.findings import Finding
@@ -17,7 +18,7 @@ class PythonFile:
     """One version of a document. Text that is not Python, being edited, simply has nothing."""
 
     def __init__(self, text: str) -> None:
-        self.lines = text.splitlines()
+        self.lines = split_lines(text)
         self._text = text if len(text) <= LIMIT else ""
         self._findings: list[Finding] | None = None
 

@@ -1,9 +1,10 @@
 """A Python file as the checks read it: its tree, what its names mean, where things stand."""
 
 import ast
-import re
 from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
+
+from fxdap.lsp.lines import split_lines
 
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 Scope: TypeAlias = Function | ast.Module
@@ -28,8 +29,7 @@ class Source:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        # str.splitlines also splits at form feeds and the like, which Python does not.
-        self.lines = re.split("\r\n|\r|\n", text)
+        self.lines = split_lines(text)
         self.tree = ast.parse(text)
         self._bytes: dict[int, bytes] = {}
         self.nodes: list[ast.AST] = list(ast.walk(self.tree))
