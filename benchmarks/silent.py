@@ -2,9 +2,15 @@
 
 from collections.abc import Callable
 
+from fxdap.engine.thread import DebugThread
+
 
 class Silent:
     """Listens to nothing."""
+
+    def is_held(self, thread: DebugThread) -> bool:
+        """No other debugger is there."""
+        return False
 
     def __getattr__(self, name: str) -> Callable[..., None]:
         return lambda *_: None

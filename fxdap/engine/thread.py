@@ -102,6 +102,8 @@ class DebugThread:
             frame.call = frame.program.runs
         self.frames.append(frame)
         frame.refresh_flags()
+        if self.evaluating:
+            return
         if self.debugger.take_entry():
             self.plan = next_graph()
         if self.plan is None:
@@ -337,8 +339,11 @@ def raise_in_thread(native_id: int, error: type[BaseException]) -> None:
 
 def run_in(thread: DebugThread, frame: Frame, body: Callable[[], Any]) -> Any:
     """Run `body` with `frame` as the thread's innermost frame."""
+    aside = thread.debugger.listener.is_held(thread)
+    thread.evaluating += aside
     thread.enter(frame)
     try:
         return body()
     finally:
         thread.leave(frame)
+        thread.evaluating -= aside

@@ -22,6 +22,8 @@ class Entry:
     problem: str | None = None
     reference: int | None = None
     """The address of an instruction breakpoint."""
+    python_line: int | None = None
+    """The line on which the relayed Python debugger stops."""
     sent: Breakpoint | None = None
 
 
@@ -48,6 +50,11 @@ class BreakpointTable:
                 found.append(now)
         return found
 
+    def found_in_python(self, lines: dict[int, int]) -> None:
+        """The Python debugger stops at these lines too, by the breakpoints' ids."""
+        for entry in [e for group in self._groups.values() for e in group]:
+            entry.python_line = lines.get(entry.id, entry.python_line)
+
     def _describe(self, entry: Entry) -> Breakpoint:
         entry.sent = self._state(entry)
         return entry.sent
@@ -65,6 +72,9 @@ class BreakpointTable:
         programs = self._debugger.programs()
         location = entry.engine.location
         verified, message = location.describe(programs)
+        if not verified and entry.python_line is not None:
+            source, line = entry.source, entry.python_line
+            return Breakpoint(id=entry.id, verified=True, source=source, line=line)
         pending = not verified and message.startswith("waiting")
         return Breakpoint(
             id=entry.id,

@@ -133,7 +133,16 @@ def is_hidden(frame: FrameType) -> bool:
 def is_suspended(thread: threading.Thread | None) -> bool:
     """Whether debugpy holds a thread."""
     info = getattr(thread, "additional_info", None)
-    return info is not None and info.pydev_state == _SUSPENDED
+    return info is not None and info.is_in_wait_loop and info.pydev_state == _SUSPENDED
+
+
+def thread_of(number: int) -> threading.Thread | None:
+    """The thread that debugpy's client knows by a number."""
+    from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
+    from _pydevd_bundle.pydevd_constants import get_thread_id
+
+    wanted = BaseSchema._dap_id_to_obj_id.get(number)
+    return next((t for t in threading.enumerate() if get_thread_id(t) == wanted), None)
 
 
 def leave_thread() -> None:

@@ -82,6 +82,10 @@ class Events:
             body = MemoryEventBody(memory_reference=reference, offset=0, count=size)
             self._connection.send_event("memory", body)
 
+    def is_held(self, thread: DebugThread) -> bool:
+        """Whether Python's debugger stopped the thread."""
+        return self.session.python.holds(thread)
+
     def thread_started(self, thread: DebugThread) -> None:
         """A user thread runs its first graph."""
         self._connection.send_event(

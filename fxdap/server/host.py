@@ -49,7 +49,7 @@ class Host:
         )
         session = Session(connection, on_end=lambda: self._left(session))
         session.token = self.token
-        session.python.host = sock.getsockname()[0]
+        session.python.client.host = sock.getsockname()[0]
         session.debugger.options.script = Path(sys.argv[0]).stem
         session.exit_process = os._exit
         session.claim = lambda: self._claim(session)

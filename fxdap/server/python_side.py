@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
@@ -20,17 +19,10 @@ from fxdap.graphs.python_targets import (
     python_targets,
 )
 from fxdap.server import debugpy_host
-from fxdap.server.debugpy_host import Door, exempt
-from fxdap.wire.envelope import Response
-from fxdap.wire.messages import StartDebuggingRequestArguments
+from fxdap.server.python_client import PythonClient
 
 if TYPE_CHECKING:
     from fxdap.server.session import Session
-
-CHILD_TYPE = "fxdap-python"
-"""VS Code gives a child session the type of its parent instead; there the key `debugpy` tells."""
-PATIENCE_S = 20.0
-"""For a client to begin its Python session; after that a step goes on without."""
 
 
 class PythonSide:
@@ -44,12 +36,8 @@ class PythonSide:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self.my_code = True
-        self.host = "127.0.0.1"
-        self._answer: Response | None = None
-        self._changed = threading.Condition()
-        self._asked: int | None = None
         self._listener = _Listener(self)
+        self.client = PythonClient(session, self._listener)
         debugpy_host.keep_out()
         debugpy_host.listen_to_client(self._listener)
 
@@ -70,7 +58,7 @@ class PythonSide:
     def step_in(self, thread: DebugThread, target: PythonTarget | Body | None = None) -> None:
         """Step into what the node calls, graph or Python, whichever comes first.
 
-        A module that is the user's is entered as Python, where the client can; others are traced.
+        A module that is the user's is entered as Python; others are traced.
         """
         frame = thread.top
         if frame is None:
@@ -80,17 +68,14 @@ class PythonSide:
             thread.resume(enter(frame, target))
             return
         wanted = self._wanted(frame, target)
-        reached = (
-            debugpy_host.is_attached() or self._session.client.supports_start_debugging_request
-        )
-        plan = step_in(frame) if wanted is not None and reached else enter(frame)
+        plan = step_in(frame) if wanted is not None else enter(frame)
         if wanted is None:
             thread.resume(plan)
         elif debugpy_host.is_attached():
             thread.resume(plan, self._descent(thread, plan, wanted))
         else:
             thread.reserve()
-            self._call_in(lambda: self._resume_in(thread, plan, wanted))
+            self.client.call_in(lambda: self._resume_in(thread, plan, wanted))
 
     def _wanted(
         self, frame: Frame, target: PythonTarget | None
@@ -127,78 +112,6 @@ class PythonSide:
 
         return Descent(wanted, entered)
 
-    # How the client's Python session begins.
-
-    def begin(self) -> None:
-        """Have the client attach to debugpy, whatever the program does meanwhile."""
-        self._call_in(lambda: None)
-
-    def await_client(self) -> None:
-        """The same, before the calling thread goes on."""
-        done = threading.Event()
-        self._call_in(done.set)
-        done.wait()
-        debugpy_host.trace_here()
-
-    def _call_in(self, then: Callable[[], None]) -> None:
-        """On a thread of its own: importing debugpy and a client's attaching take their time."""
-
-        def work() -> None:
-            try:
-                problem = self._attach()
-                if problem is not None:
-                    self._session.say_once(problem)
-            finally:
-                then()
-
-        exempt(threading.Thread(target=work, name="fxdap-python", daemon=True)).start()
-
-    def _attach(self) -> str | None:
-        """Have the client attach; what to tell the user if that fails."""
-        if debugpy_host.is_attached():
-            return None
-        try:
-            door = debugpy_host.open_debugpy(self.host)
-        except RuntimeError:
-            return (
-                "debugpy listens in this process, but no client is attached to it: attach your "
-                "Python debugger, then Step In enters Python"
-            )
-        debugpy_host.listen_to_client(self._listener)
-        if not self._session.client.supports_start_debugging_request:
-            return (
-                f"Step In can enter Python when a Python debugger is attached: run "
-                f"`python -m fxdap.adapter.python {door.host}:{door.port}` with FXDAP_TOKEN="
-                f"{door.token} as its debug adapter, request attach"
-            )
-        return self._ask_client(door)
-
-    def _ask_client(self, door: Door) -> str | None:
-        arguments = StartDebuggingRequestArguments(
-            request="attach", configuration=child_configuration(door, self.my_code)
-        )
-        with self._changed:
-            self._answer = None
-            self._asked = self._session.connection.request("startDebugging", arguments)
-            self._changed.wait_for(self._settled, PATIENCE_S)
-            self._asked = None
-            answer: Response | None = self._answer
-        if debugpy_host.is_attached():
-            return None
-        reason = answer.message if answer is not None and not answer.success else "no answer"
-        return f"Step In stays in the graph: the client began no Python session ({reason})"
-
-    def _settled(self) -> bool:
-        refused = self._answer is not None and not self._answer.success
-        return refused or debugpy_host.is_attached() or self._session.debugger.ended
-
-    def take_response(self, response: Response) -> None:
-        """The client's answer to startDebugging."""
-        with self._changed:
-            if response.request_seq == self._asked:
-                self._answer = response
-            self._changed.notify_all()
-
     def client_said(self, command: str) -> None:
         """A message of debugpy's client, on debugpy's thread, before it is served."""
         if command in _STOPPING:
@@ -208,20 +121,18 @@ class PythonSide:
     def client_told(self, command: str) -> None:
         """An answer to debugpy's client."""
         if command in {"configurationDone", "disconnect"}:
-            with self._changed:
-                self._changed.notify_all()
+            self.client.look()
 
     # The end.
 
     def holds(self, thread: DebugThread) -> bool:
         """Whether debugpy has stopped this thread."""
-        return debugpy_host.is_suspended(thread.python_thread)
+        return "pydevd" in sys.modules and debugpy_host.is_suspended(thread.python_thread)
 
     def end(self) -> None:
         """The graph's client leaves: nothing waits for it any more."""
         debugpy_host.listen_no_more(self._listener)
-        with self._changed:
-            self._changed.notify_all()
+        self.client.end()
 
     def let_go(self) -> None:
         """The program is to end: a thread that debugpy holds cannot be unwound."""
@@ -248,20 +159,3 @@ class _Listener:
 
     def after_receive(self, message: dict[str, Any]) -> None:
         self._side.client_said(str(message.get("command")))
-
-
-def child_configuration(door: Door, my_code: bool) -> dict[str, Any]:
-    """What a client attaches with to debugpy in this process.
-
-    Each thread is stopped and stepped by itself, as graphs are.
-    """
-    return {
-        "type": CHILD_TYPE,
-        "name": "Python",
-        "debugpy": door._asdict(),
-        "python": [sys.executable],
-        "justMyCode": my_code,
-        "showReturnValue": True,
-        "stopAllThreadsOnSuspend": False,
-        "steppingResumesAllThreads": False,
-    }

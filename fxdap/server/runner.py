@@ -105,7 +105,7 @@ class Runner:
         session.connection.respond(request)
         session.configured.wait()
         if configuration.python_options.debug and not configuration.no_debug:
-            session.python.await_client()
+            session.python.client.await_client()
         return self._guarded(lambda: self._start(configuration, target))
 
     def _start(self, configuration: LaunchConfiguration, target: Target | None) -> None:

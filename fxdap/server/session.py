@@ -108,7 +108,7 @@ class Session:
                 else:
                     self._queue.put(message)
             elif isinstance(message, Response):
-                self.python.take_response(message)
+                self.python.client.take_response(message)
         self._queue.put(None)
         self._on_end()
 
@@ -127,7 +127,9 @@ class Session:
             if served.deferred:
                 served.handler(self, request)
             else:
-                self._run(request, served, decode_arguments(request))
+                arguments = decode_arguments(request)
+                if not self.python.client.takes(request):
+                    self._run(request, served, arguments)
         except RequestError as error:
             self.connection.fail(request, error)
         except Exception as error:

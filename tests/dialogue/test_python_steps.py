@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.dialogue.conftest import Connect
 from tests.dialogue.pair import Pair, PythonChild
 
 SAMPLE = Path(__file__).parents[2] / "sample_models" / "python_steps.py"
@@ -96,19 +95,6 @@ def test_targets_name_the_python_of_a_node_and_each_can_be_chosen(pair: Pair) ->
     assert graph.refused("stepIn", {"threadId": graph.thread, "targetId": 1007}) == (
         "stepIn: there is no target 1007 at this node"
     )
-    graph.go("continue")
-    graph.ended(0)
-
-
-def test_without_child_sessions_a_message_says_how_to_attach(connect: Connect) -> None:
-    graph = connect()
-    graph.launch("scale", **PROGRAM)
-    graph.stopped("function breakpoint", "scale")
-    graph.go("stepIn")
-    graph.stopped("step", "gate")
-    assert "python -m fxdap.adapter.python 127.0.0.1:" in graph.client.output("console")
-    graph.go("continue")
-    graph.stopped("function breakpoint", "scale")
     graph.go("continue")
     graph.ended(0)
 

@@ -1,5 +1,6 @@
-;; Debugs a graph with dap-mode: a breakpoint in the model, one step, then on to the end.
-;; Environment: FXDAP_SETUP (the Lisp of docs/editors.md), FXDAP_WORKSPACE (with mlp.py and .venv).
+;; Debugs with dap-mode: a breakpoint in a file, then one command at each stop; in the end `dap-continue'.
+;; Environment: FXDAP_SETUP (the Lisp of docs/editors.md), FXDAP_WORKSPACE (with .venv), FXDAP_FILE
+;; and FXDAP_LINE of the breakpoint, FXDAP_LAUNCH (a plist of launch keys), FXDAP_COMMANDS.
 ;; Prints one line for each stop.
 (require 'package)
 (package-initialize)
@@ -7,7 +8,7 @@
 (load (getenv "FXDAP_SETUP") nil t)
 
 (defvar workspace (file-name-as-directory (getenv "FXDAP_WORKSPACE")))
-(defvar stops nil)
+(defvar commands (mapcar #'intern (split-string (getenv "FXDAP_COMMANDS"))))
 (defvar ended nil)
 
 (setq lsp-auto-guess-root t
@@ -22,10 +23,11 @@
           (lambda (session)
             (let ((frame (dap--debug-session-active-frame session)))
               (when frame
-                (push (gethash "name" frame) stops)
                 (princ (format "stopped %s\n" (gethash "name" frame)))
-                (if (= (length stops) 2) (dap-continue session (dap--debug-session-thread-id session))
-                  (dap-next session))))))
+                (let ((command (or (pop commands) 'dap-continue)))
+                  (if (eq command 'dap-continue)
+                      (dap-continue session (dap--debug-session-thread-id session))
+                    (funcall command session)))))))
 
 (defun wait-until (predicate)
   (let ((deadline (+ (float-time) 90)))
@@ -35,13 +37,14 @@
         (kill-emacs 1))
       (accept-process-output nil 0.05))))
 
-(find-file (expand-file-name "mlp.py" workspace))
+(find-file (expand-file-name (getenv "FXDAP_FILE") workspace))
 (goto-char (point-min))
-(forward-line 16)
+(forward-line (1- (string-to-number (getenv "FXDAP_LINE"))))
 (dap-breakpoint-add)
 (dap-debug
- (list :type "fxdap" :request "launch" :name "FX Graph" :cwd workspace :workspace workspace
-       :graph "mlp.py:MLP" :stopOnEntry :json-false))
+ (append (list :type "fxdap" :request "launch" :name "FX Graph" :cwd workspace
+               :workspace workspace :stopOnEntry :json-false)
+         (read (getenv "FXDAP_LAUNCH"))))
 (wait-until (lambda () ended))
 (princ "ended\n")
 (kill-emacs 0)

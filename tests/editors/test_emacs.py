@@ -39,7 +39,7 @@ def document_block(beginning: str, path: Path) -> Path:
     return path
 
 
-def run(emacs: str, script: str, setup: Path, workspace: Path) -> list[str]:
+def run(emacs: str, script: str, setup: Path, workspace: Path, **told: str) -> list[str]:
     """What a script of this folder prints, line by line."""
     (workspace / ".venv").symlink_to(sys.prefix)
     env = {
@@ -47,6 +47,7 @@ def run(emacs: str, script: str, setup: Path, workspace: Path) -> list[str]:
         "HOME": str(workspace.parent),
         "FXDAP_SETUP": str(setup),
         "FXDAP_WORKSPACE": str(workspace),
+        **{f"FXDAP_{name.upper()}": value for name, value in told.items()},
     }
     command = [emacs, "--batch", "-l", str(Path(__file__).with_name(script))]
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
@@ -61,19 +62,49 @@ def workspace(tmp_path: Path) -> Path:
     return folder
 
 
+def dap_mode(file: Path, workspace: Path, **told: str) -> list[str]:
+    """Where dap-mode stops while it debugs a copy of a file."""
+    emacs = emacs_with("dap-mode", "elpa-dap-mode")
+    shutil.copy(file, workspace)
+    setup = document_block("(require 'dap-mode)", workspace.parent / "setup.el")
+    lines = run(emacs, "dap_mode.el", setup, workspace, file=file.name, **told)
+    return [line for line in lines if line.startswith(("stopped", "ended"))]
+
+
 @pytest.mark.timeout(180)
 def test_dap_mode_stops_at_a_breakpoint_in_the_model_steps_and_ends(
     workspace: Path, sample_models: Path
 ):
-    emacs = emacs_with("dap-mode", "elpa-dap-mode")
-    shutil.copy(sample_models / "mlp.py", workspace)
-    setup = document_block("(require 'dap-mode)", workspace.parent / "setup.el")
-
-    lines = run(emacs, "dap_mode.el", setup, workspace)
-
-    assert [line for line in lines if line.startswith(("stopped", "ended"))] == [
+    launch = '(:graph "mlp.py:MLP")'
+    file = sample_models / "mlp.py"
+    assert dap_mode(file, workspace, line="17", launch=launch, commands="dap-next") == [
         "stopped %linear_1  aten.linear.default",
         "stopped %add  aten.add.Tensor",
+        "ended",
+    ]
+
+
+@pytest.mark.timeout(180)
+def test_dap_mode_steps_into_python_and_out_again_in_the_one_session(
+    workspace: Path, sample_models: Path
+):
+    file = sample_models / "python_steps.py"
+    lines = file.read_text(encoding="utf-8").splitlines()
+    inside = next(number for number, line in enumerate(lines, 1) if "x = x / largest" in line)
+    launch = '(:program "python_steps.py" :nodeBreakpoints ["scale"])'
+    commands = ["step-in", "next", "continue", "step-out", "continue", "next", "step-out"]
+    told = {"line": str(inside), "launch": launch}
+    told["commands"] = " ".join(f"dap-{each}" for each in commands)
+    assert dap_mode(file, workspace, **told) == [
+        "stopped %scale  __main__.scale",
+        "stopped scale",
+        "stopped scale",
+        "stopped scale",
+        "stopped %gate  gate",
+        "stopped %scale  __main__.scale",
+        "stopped scale",
+        "stopped call_function",
+        "stopped %gate  gate",
         "ended",
     ]
 

@@ -170,6 +170,9 @@ class Driver:
     def told(self, text: str, file: str, line: int) -> None:
         self.news.append((text, file, line))
 
+    def is_held(self, thread: DebugThread) -> bool:
+        return False
+
     def noticed(self, text: str) -> None:
         self.notices.append(text)
 

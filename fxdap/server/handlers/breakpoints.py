@@ -70,6 +70,13 @@ def set_breakpoints(session: Session, arguments: SetBreakpointsArguments) -> Str
     names = _names(session, path) if is_listing(path) else {}
     taken: set[int] = set()
     entries = [_source_entry(path, each, names, taken, arguments) for each in wanted]
+    if not is_listing(path):
+        python = {
+            entry.id: each
+            for entry, each in zip(entries, wanted, strict=True)
+            if entry.engine is not None and each.mode != "after"
+        }
+        session.after_response(lambda: session.python.client.set_breakpoints(path, python))
     return SetBreakpointsResponseBody(
         breakpoints=session.breakpoints.replace(f"source:{real_path(path)}", entries)
     )

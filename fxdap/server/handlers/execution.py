@@ -38,6 +38,7 @@ def continue_(session: Session, arguments: ContinueArguments) -> Struct:
     """Let the thread run on; other stopped threads stay stopped, with `singleThread` or without."""
     _resume(session, arguments, None)
     others = any(t.is_stopped and t.id != arguments.thread_id for t in session.debugger.threads())
+    others = others or session.python.client.holds_any()
     return ContinueResponseBody(all_threads_continued=not others)
 
 
@@ -121,4 +122,5 @@ def threads(session: Session, arguments: Struct) -> Struct:
     """Threads that have run a graph; the main thread before any has."""
     session.debugger.forget_ended_threads()
     found = [Thread(id=t.id, name=t.name) for t in session.debugger.threads()]
+    found += session.python.client.relayed_threads()
     return ThreadsResponseBody(threads=found or [MAIN_THREAD])

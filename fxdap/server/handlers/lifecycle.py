@@ -56,7 +56,7 @@ def attach(session: Session, request: Request) -> None:
         raise RequestError("attach: another client is attached to this process", show_user=True)
     session.begin_attached(request)
     if configuration.python_options.debug:
-        session.python.begin()
+        session.python.client.begin()
 
 
 @serves(
@@ -111,5 +111,5 @@ def apply_options(session: Session, options: DebugOptions, stop_on_entry: bool) 
     engine.retention = Retention(options.memory_limit(free_memory()))
     engine.expect_entry(stop_on_entry)
     session.workspace = options.workspace
-    session.python.my_code = options.python_options.just_my_code
+    session.python.client.my_code = options.python_options.just_my_code
     session.node_breakpoints(options.node_breakpoints)
