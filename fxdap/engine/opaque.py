@@ -3,7 +3,7 @@
 from typing import Any
 
 import torch
-from torch._ops import HigherOrderOperator, OpOverload
+from torch._ops import HigherOrderOperator, OpOverload, OpOverloadPacket
 from torch.fx import GraphModule
 
 from fxdap.engine.codegen import Operation
@@ -16,8 +16,8 @@ def runs_python(module: torch.nn.Module, node: Operation) -> bool:
     """Whether the node calls the user's Python, another graph, or an operator of somebody's."""
     target: Any = node.target
     if node.op == "call_function":
-        if isinstance(target, OpOverload):
-            return target.namespace not in _NATIVE
+        if isinstance(target, (OpOverload, OpOverloadPacket)):
+            return namespace(target) not in _NATIVE
         return isinstance(target, HigherOrderOperator) or not is_known(target)
     if node.op == "call_module":
         called: Any = module
@@ -25,6 +25,12 @@ def runs_python(module: torch.nn.Module, node: Operation) -> bool:
             called = getattr(called, atom, None)
         return isinstance(called, GraphModule) or not is_known(type(called))
     return False
+
+
+def namespace(op: OpOverload | OpOverloadPacket) -> str:
+    """The library that defines an operator, such as `aten`."""
+    packet = op.overloadpacket if isinstance(op, OpOverload) else op
+    return packet._qualified_op_name.partition("::")[0]
 
 
 def is_known(thing: Any) -> bool:

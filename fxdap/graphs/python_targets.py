@@ -18,7 +18,7 @@ from torch.fx import GraphModule, Interpreter
 
 from fxdap.engine.execute import fetch_attribute
 from fxdap.engine.frame import Frame
-from fxdap.engine.opaque import runs_python
+from fxdap.engine.opaque import namespace, runs_python
 from fxdap.view.node_text import target_name
 
 _TORCH = tuple(os.path.join(path, "") for path in torch.__path__)
@@ -43,7 +43,7 @@ def python_targets(frame: Frame) -> list[PythonTarget]:
     if frame.phase != "before":
         return []
     found: dict[CodeType, PythonTarget] = {}
-    for name, function in (*_overrides(frame), *_called(frame)):
+    for name, function in (*_overrides(frame), *_called(frame), *_subclasses(frame)):
         for code in _codes(function):
             found.setdefault(code, PythonTarget(name, code))
     return list(found.values())
@@ -62,7 +62,23 @@ def may_run_python(frame: Frame) -> bool:
             if not isinstance(inner, GraphModule)
             for code in _codes(type(inner).forward)
         )
-    return runs_python(frame.program.module, node)
+    return runs_python(frame.program.module, node) or _has_python_kernel(node.target)
+
+
+def _has_python_kernel(target: Any) -> bool:
+    """Whether somebody gave a kernel that computes to `torch.library.Library.impl`.
+
+    torch keeps the keys of all, such as `aten/relu/CPU`; its own are for shapes, or in `prims`.
+    """
+    if isinstance(target, OpOverload):
+        target = target.overloadpacket
+    if not isinstance(target, OpOverloadPacket) or namespace(target) == "prims":
+        return False
+    ahead = target._qualified_op_name.replace("::", "/")
+    return any(
+        key.startswith((f"{ahead}/", f"{ahead}.")) and not key.endswith("/Meta")
+        for key in torch.library._impls
+    )
 
 
 def is_users_code(code: CodeType) -> bool:
@@ -101,6 +117,15 @@ def _called(frame: Frame) -> Iterator[tuple[str, Any]]:
         called = _module(frame)
         if called is not None and not isinstance(called, GraphModule):
             yield f"{type(called).__name__}.forward", called.forward
+
+
+def _subclasses(frame: Frame) -> Iterator[tuple[str, Any]]:
+    """What tensors of the user's own class do with every operator."""
+    for node in frame.node.all_input_nodes:
+        cls = type(frame.argument(node))
+        if issubclass(cls, torch.Tensor):
+            for method in ("__torch_function__", "__torch_dispatch__"):
+                yield f"{cls.__name__}.{method}", getattr(cls, method, None)
 
 
 def _kernels(op: OpOverload | OpOverloadPacket) -> Iterator[tuple[str, Any]]:

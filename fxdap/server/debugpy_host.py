@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 _OWN = str(Path(__file__).parents[1])
 _STEP_INTO = 107
 _RUNS, _SUSPENDED = 1, 2
+_LOOK_AGAIN_S = 0.02
 
 
 class Door(NamedTuple):
@@ -63,6 +64,9 @@ def open_debugpy(host: str) -> Door:
     debugger = pydevd.get_global_debugger()
     debugger.wait_for_server_socket_ready()
     _send_at_once(debugger)
+    # With several threads pydevd 1.8.22 wakes another one than it resumes, which then notices
+    # only when it looks again: every 0.2 s unless told else.
+    pydevd.TIMEOUT_SLOW = _LOOK_AGAIN_S
     name = debugger._server_socket_name
     _door = Door(name[0], name[1], token)
     return _door

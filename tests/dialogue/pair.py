@@ -103,7 +103,12 @@ class Pair:
             child.close()
 
     def _start_child(self, request: Request) -> None:
-        assert request.command == "startDebugging"
-        arguments = decode(request.arguments, type=StartDebuggingRequestArguments)
-        assert arguments.request == "attach"
-        self.asked.put(arguments.configuration)
+        self.asked.put(asked_configuration(request))
+
+
+def asked_configuration(request: Request) -> dict[str, Any]:
+    """What a child session is to be started with."""
+    assert request.command == "startDebugging"
+    arguments = decode(request.arguments, type=StartDebuggingRequestArguments)
+    assert arguments.request == "attach"
+    return arguments.configuration

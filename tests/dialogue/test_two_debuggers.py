@@ -7,21 +7,25 @@ import os
 import queue
 import random
 import threading
-from collections.abc import Iterator
-from pathlib import Path
+from collections import Counter
 from typing import Any
 
 import pytest
 
 from fxdap.wire.client import ConnectionEnded, DapClient, RequestFailed
-from tests.dialogue.conftest import Script
-from tests.dialogue.dialogue import PATIENCE
-from tests.dialogue.pair import Pair, PythonChild
+from fxdap.wire.envelope import Request
+from fxdap.wire.messages import StoppedEventBody
+from tests.dialogue.conftest import Listen
+from tests.dialogue.dialogue import PATIENCE, Dialogue
+from tests.dialogue.listening import TOKEN, Listening
+from tests.dialogue.pair import PythonChild, asked_configuration
 
 STEPS = int(os.environ.get("FXDAP_STRESS", "60"))
 
 PROGRAM = """\
+import pathlib
 import torch
+import fxdap
 from torch import fx, nn
 
 
@@ -57,37 +61,57 @@ class Model(nn.Module):
 
 model = Model()
 graph = fx.GraphModule(model, Tracer().trace(model))
+enough = pathlib.Path(__file__).with_name("enough")
 total = torch.zeros(2)
-for i in range(RUNS):
-    result = graph(torch.full((2,), float(i)))
-    total = total + result
-print("total", total.tolist())
+runs = 0
+fxdap.listen(token="secret")
+fxdap.wait_for_client()
+while not enough.exists():
+    total = total + graph(torch.full((2,), float(runs % 7)))
+    runs += 1
+print(runs, *total.tolist())
 """
 
 
 class Walk:
-    """Presses buttons at random, on the side that holds the thread, and now and then elsewhere."""
+    """Presses buttons at random, on the side that holds the thread, and now and then elsewhere.
 
-    def __init__(self, pair: Pair, seed: int) -> None:
-        self.pair = pair
-        self.random = random.Random(seed)
-        self.happened: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
-        self.side = ""
+    Without `children` Python is debugged in the graph's session, which then is both sides.
+    """
+
+    def __init__(self, listening: Listening, children: bool) -> None:
+        self.listening = listening
+        self.children = children
+        self.random = random.Random(STEPS)
+        self.happened: queue.SimpleQueue[tuple[DapClient | None, Any]] = queue.SimpleQueue()
         self.child: PythonChild | None = None
+        self.in_python = False
+        self.thread = 0
         self.trace: list[str] = []
-        self.visits = {"graph": 0, "python": 0}
-        self._watch("graph", pair.graph.client)
-        pair.asked = self  # type: ignore[assignment]
+        self.visits: Counter[str] = Counter()
+        self.graph = self._attach()
 
-    def put(self, configuration: dict[str, Any]) -> None:
-        """The graph's session asks for a Python session."""
-        self.happened.put(("asked", configuration))
+    def _attach(self) -> Dialogue:
+        """Begin the graph's session, which stops at the next graph."""
+        client = DapClient.connect("127.0.0.1", self.listening.port, on_reverse_request=self._asked)
+        graph = Dialogue(client, self.listening.folder)
+        graph.abilities = {"supportsStartDebuggingRequest": self.children}
+        graph.initialize()
+        seq = client.send("attach", {"token": TOKEN})
+        client.wait_event("initialized", PATIENCE)
+        graph.break_on("mine")
+        graph.run(seq)
+        self._watch(client)
+        return graph
 
-    def _watch(self, side: str, client: DapClient) -> None:
+    def _asked(self, request: Request) -> None:
+        self.happened.put((None, asked_configuration(request)))
+
+    def _watch(self, client: DapClient) -> None:
         def work() -> None:
             try:
                 while True:
-                    self.happened.put((side, client.wait_event("stopped", 3600)))
+                    self.happened.put((client, client.wait_event("stopped", 3600)))
             except (ConnectionEnded, TimeoutError):
                 pass
 
@@ -96,109 +120,115 @@ class Walk:
     def wait(self) -> None:
         """Until one side holds the thread."""
         while True:
-            side, body = self.happened.get(timeout=PATIENCE)
-            if side == "asked":
+            client, body = self.happened.get(timeout=PATIENCE)
+            if client is None:
                 self.child = PythonChild(body)
-                self.pair.children.append(self.child)
-                self._watch("python", self.child.client)
-                continue
-            self.side = side
-            self.visits[side] += 1
-            holder: Any = self.pair.graph if side == "graph" else self.child
-            holder.thread = body.thread_id
-            return
+                self._watch(self.child.client)
+            elif client is self.graph.client:
+                return self._at(body, in_python=body.description == "Paused in Python")
+            elif self.child is not None and client is self.child.client:
+                return self._at(body, in_python=True)
+
+    def _at(self, body: StoppedEventBody, in_python: bool) -> None:
+        self.in_python = in_python
+        self.visits["python" if in_python else "graph"] += 1
+        assert body.thread_id is not None
+        self.thread = body.thread_id
+        holder = self.child if in_python and self.child is not None else self.graph
+        holder.thread = body.thread_id
+        self.frame = holder.frame = holder.stack()[0].id
 
     def step(self) -> None:
-        self.look()
-        if self.side == "graph":
-            self._step_graph()
+        """Look at what an editor shows, perhaps do something aside, then go on."""
+        if self.random.random() < 0.3:
+            self._look()
+        if self.random.random() < 0.06:
+            self._graph_leaves()
+        elif self.child is not None and self.random.random() < 0.06:
+            self._python_leaves()
         else:
-            self._step_python()
+            self._go()
+        self.wait()
 
-    def look(self) -> None:
-        """What an editor asks at a stop."""
-        if self.side == "graph":
-            graph = self.pair.graph
-            graph.frame = graph.stack(levels=1)[0].id
-            if self.random.random() < 0.3:
-                graph.scope("Env")
+    def _look(self) -> None:
+        if not self.in_python:
+            assert self.graph.value("1 + 1") == "2"
+            self.graph.scope("Env")
         elif self.child is not None:
-            self.child.frame = self.child.stack()[0].id
-            if self.random.random() < 0.3:
-                self.child.locals()
-
-    def _step_graph(self) -> None:
-        graph, child = self.pair.graph, self.child
-        aside = self.random.random()
-        if child is not None and aside < 0.08:
-            self._note("python leaves")
-            self.child = None
-            self.random.choice([child.leave, child.close])()
-        elif child is not None and aside < 0.15:
-            self._note("python pause")
-            threads = child.client.request("threads").threads
-            child.client.request("pause", {"threadId": threads[0].id})
-        elif aside < 0.2:
-            self._note("graph evaluates")
-            assert graph.value("1 + 1") == "2"
-        command = self.random.choice(["next", "stepIn", "stepIn", "stepIn", "stepOut", "continue"])
-        self._note(f"graph {command}")
-        graph.go(command)
-        self.wait()
-
-    def _step_python(self) -> None:
-        graph, child = self.pair.graph, self.child
-        assert child is not None
-        aside = self.random.random()
-        if aside < 0.1:
-            self._note("graph pause")
-            graph.client.request("pause", {"threadId": graph.thread})
-        if aside > 0.93:
-            self._note("python leaves while it holds")
-            self.child = None
-            self.random.choice([child.leave, child.close])()
+            self.child.locals()
         else:
-            command = self.random.choice(["next", "stepIn", "stepOut", "continue"])
-            self._note(f"python {command}")
-            child.go(command)
-        self.wait()
+            self.graph.scope("Locals")
+
+    def _graph_leaves(self) -> None:
+        """Another client takes its place; a thread that it held goes on, one of debugpy's not."""
+        how = self.random.choice(["says so", "is gone"])
+        self._note(f"graph {how}")
+        if how == "says so":
+            self.graph.client.request("disconnect")
+        self.graph.close()
+        held = self.in_python and self.child is not None
+        self.graph = self._attach()
+        if held and self.child is not None:
+            self.child.go("continue")
+
+    def _python_leaves(self) -> None:
+        child, self.child = self.child, None
+        assert child is not None
+        self._note("python leaves")
+        self.random.choice([child.leave, child.close])()
+        if not self.in_python:
+            self.graph.go("next")
+
+    def _go(self) -> None:
+        if self.random.random() < 0.1:
+            self._pause_other()
+        commands = ["next", "stepIn", "stepOut", "continue"]
+        command = self.random.choice(commands if self.in_python else [*commands, "stepIn"])
+        self._note(f"{'python' if self.in_python else 'graph'} {command}")
+        holder = self.child if self.in_python and self.child is not None else self.graph
+        holder.go(command)
+
+    def _pause_other(self) -> None:
+        """The side that does not hold the thread is asked to pause it."""
+        if self.in_python:
+            self._note("graph pause")
+            self.graph.client.request("pause", {"threadId": self.thread})
+        elif self.child is not None:
+            self._note("python pause")
+            threads = self.child.client.request("threads").threads
+            self.child.client.request("pause", {"threadId": threads[0].id})
+
+    def end(self) -> None:
+        """Let the program run to its end."""
+        (self.listening.folder / "enough").touch()
+        self.graph.client.request("disconnect")
+        self.graph.close()
+        if self.child is not None:
+            self.child.leave()
 
     def _note(self, text: str) -> None:
         self.trace.append(text)
 
 
-@pytest.fixture
-def pair(environment: dict[str, str], tmp_path: Path) -> Iterator[Pair]:
-    pair = Pair(environment, tmp_path)
-    yield pair
-    pair.close()
-
-
 @pytest.mark.slow
 @pytest.mark.timeout(60 + STEPS * 4)
+@pytest.mark.parametrize("children", [True, False], ids=["child sessions", "one session"])
 def test_a_random_walk_over_both_hangs_nowhere_and_changes_nothing(
-    pair: Pair, script: Script
+    listen: Listen, children: bool
 ) -> None:
-    runs = STEPS + 10
-    program = script(PROGRAM.replace("RUNS", str(runs)))
-    walk = Walk(pair, seed=STEPS)
-    pair.graph.launch("mine", program=program)
+    listening = listen(PROGRAM)
+    walk = Walk(listening, children)
     walk.wait()
     try:
         for _ in range(STEPS):
             walk.step()
-    except (queue.Empty, TimeoutError, RequestFailed, AssertionError) as error:
+    except (queue.Empty, TimeoutError, ConnectionEnded, RequestFailed, AssertionError) as error:
         raise AssertionError(f"{error!r} after {walk.trace[-12:]}") from error
     assert walk.visits["graph"] > STEPS / 6
     assert walk.visits["python"] > STEPS / 6
-    if walk.child is not None:
-        walk.child.leave()
-    while walk.side != "graph":
-        walk.wait()
-    pair.graph.break_on()
-    for child in pair.children:
-        child.close()
-    pair.graph.go("continue")
-    pair.graph.ended(0)
-    expected = sum((i + 2.0) * 2 + 1 for i in range(runs))
-    assert f"total {[expected] * 2}" in pair.graph.client.output("stdout")
+    walk.end()
+    (result,) = listening.lines(1)
+    runs, *total = result.split()
+    expected = sum((i % 7 + 2.0) * 2 + 1 for i in range(int(runs)))
+    assert [float(each) for each in total] == [expected] * 2
+    assert listening.process.wait(PATIENCE) == 0
