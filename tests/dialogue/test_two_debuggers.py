@@ -199,12 +199,12 @@ class Walk:
             self.child.client.request("pause", {"threadId": threads[0].id})
 
     def end(self) -> None:
-        """Let the program run to its end."""
-        (self.listening.folder / "enough").touch()
-        self.graph.client.request("disconnect")
-        self.graph.close()
+        """Leave the program alone, and let it end."""
         if self.child is not None:
             self.child.leave()
+        self.graph.client.request("disconnect")
+        self.graph.close()
+        (self.listening.folder / "enough").touch()
 
     def _note(self, text: str) -> None:
         self.trace.append(text)
