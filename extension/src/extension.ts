@@ -1,84 +1,95 @@
 import * as path from "node:path";
 import * as vscode from "vscode";
-import { AdapterFactory, MessageTracker } from "./adapter";
-import { ConfigurationProvider, configurationFor } from "./configuration";
-import { NodeExpressionProvider } from "./language";
+import { adapterOf, trackerOf } from "./adapter";
+import { ConfigurationProvider } from "./configuration";
 import { LanguageServer } from "./languageServer";
 import { Listings } from "./listings";
-import { DEBUG_TYPE, log } from "./log";
-import { openInterpreterChoice } from "./probe";
+import { DEBUG_TYPE, complain, log, messageOf } from "./log";
+import { chooseAnother } from "./probe";
 import { attachGraphs, attachWhenAsked } from "./pythonDebug";
 import { Pt2Editor } from "./pt2";
-import { saveNode } from "./repro";
-import { addFunctionBreakpoint, breakOnEvery, breakOnSelector, runToNode } from "./selectors";
-import { PositionItem } from "./status";
-import { TargetConfigurations, folderOf } from "./targets";
+import { type Place, addFunctionBreakpoint, breakOnEvery, breakOnSelector, runToNode } from "./selectors";
+import { positionItem } from "./status";
+import { Targets, folderOf, launchOf } from "./targets";
 
 export function activate(context: vscode.ExtensionContext): void {
-  const { debug, languages } = vscode;
-  const listings = new Listings(context.workspaceState);
+  const { debug } = vscode;
   const server = new LanguageServer();
+  const targets = new Targets(server);
+  const listings = new Listings(context.workspaceState, server, targets);
   const dynamic = vscode.DebugConfigurationProviderTriggerKind.Dynamic;
   context.subscriptions.push(
     log,
-    new PositionItem(),
-    debug.registerDebugConfigurationProvider(DEBUG_TYPE, new ConfigurationProvider(context, listings)),
-    debug.registerDebugConfigurationProvider(DEBUG_TYPE, new TargetConfigurations(), dynamic),
-    debug.registerDebugAdapterDescriptorFactory(DEBUG_TYPE, new AdapterFactory(context)),
-    attachWhenAsked(),
-    debug.registerDebugAdapterTrackerFactory(DEBUG_TYPE, {
-      createDebugAdapterTracker: (session) => new MessageTracker(session, listings),
-    }),
-    languages.registerEvaluatableExpressionProvider("fxgraph", new NodeExpressionProvider()),
     server,
-    vscode.window.registerCustomEditorProvider("fxdap.pt2", new Pt2Editor(server, listings)),
-    ...commands(context, listings, server),
-  );
-}
-
-function commands(context: vscode.ExtensionContext, listings: Listings, server: LanguageServer): vscode.Disposable[] {
-  const all = {
-    debugFile,
-    debugTarget,
-    openListing: (resource?: vscode.Uri) => listings.open(resource),
-    breakOn: addFunctionBreakpoint,
-    breakOnSelector: () => {
+    positionItem(),
+    attachWhenAsked(),
+    debug.registerDebugConfigurationProvider(DEBUG_TYPE, new ConfigurationProvider(context, listings)),
+    debug.registerDebugConfigurationProvider(DEBUG_TYPE, targets, dynamic),
+    debug.registerDebugAdapterDescriptorFactory(DEBUG_TYPE, {
+      // Not in the workspace: its files must not hide the adapter's own imports.
+      createDebugAdapterDescriptor: ({ configuration }) => adapterOf(configuration, context.extensionPath),
+    }),
+    debug.registerDebugAdapterTrackerFactory(DEBUG_TYPE, {
+      createDebugAdapterTracker: (session) => trackerOf(session, listings),
+    }),
+    vscode.window.registerCustomEditorProvider("fxdap.pt2", new Pt2Editor(listings)),
+    command("debugFile", debugFile),
+    command("debugTarget", debugTarget),
+    command("openListing", (resource?: vscode.Uri) => listings.open(resource)),
+    command("breakOn", addFunctionBreakpoint),
+    command("breakOnSelector", () => {
       breakOnSelector(server);
-    },
-    breakOnEvery,
-    runToNode: (place?: Parameters<typeof breakOnEvery>[0]) => runToNode(listings, place),
-    saveNode,
-    attachGraphs,
-    restartServer: () => server.restart(),
-    chooseInterpreter: openInterpreterChoice,
-    gettingStarted: () =>
+    }),
+    command("breakOnEvery", (place?: Place) => breakOnEvery(server, place)),
+    command("runToNode", (place?: Place) => runToNode(server, listings, place)),
+    command("saveNode", saveNode),
+    command("attachGraphs", attachGraphs),
+    command("restartServer", () => server.restart()),
+    command("chooseInterpreter", chooseAnother),
+    command("gettingStarted", () =>
       vscode.commands.executeCommand("workbench.action.openWalkthrough", `${context.extension.id}#start`),
-    showLog: () => {
+    ),
+    command("showLog", () => {
       log.info(`Log folder: ${context.logUri.fsPath}`);
       log.show();
-    },
-  };
-  return Object.entries(all).map(([name, run]) => vscode.commands.registerCommand(`fxdap.${name}`, run));
+    }),
+  );
+  void server.client();
+}
+
+/** What a command throws is told in a notification, not in VS Code's dialog. */
+function command(name: string, run: (...given: never[]) => unknown): vscode.Disposable {
+  return vscode.commands.registerCommand(`fxdap.${name}`, async (...given: never[]) => {
+    try {
+      await run(...given);
+    } catch (error) {
+      void complain(messageOf(error));
+    }
+  });
 }
 
 async function debugFile(resource?: vscode.Uri): Promise<void> {
-  const file = resource ?? vscode.window.activeTextEditor?.document.uri;
-  if (file === undefined) {
-    return;
+  const uri = resource ?? vscode.window.activeTextEditor?.document.uri;
+  if (uri !== undefined) {
+    const file = uri.fsPath;
+    const what = file.endsWith(".pt2") ? { graph: file } : { program: file };
+    await vscode.debug.startDebugging(folderOf(uri), launchOf(path.basename(file), what));
   }
-  await vscode.debug.startDebugging(folderOf(file), {
-    ...configurationFor(file.fsPath),
-    name: `Debug FX Graph: ${path.basename(file.fsPath)}`,
-  });
 }
 
 /** The lens above a model in a Python file. */
 async function debugTarget(uri: string, target: string): Promise<void> {
   const file = vscode.Uri.parse(uri);
-  await vscode.debug.startDebugging(folderOf(file), {
-    type: DEBUG_TYPE,
-    request: "launch",
-    name: `Debug FX Graph: ${target}`,
-    graph: `${file.fsPath}:${target}`,
-  });
+  await vscode.debug.startDebugging(folderOf(file), launchOf(target, { graph: `${file.fsPath}:${target}` }));
+}
+
+/** Opens the node where a thread is stopped as a Python file that runs without fxdap. */
+async function saveNode(): Promise<void> {
+  const item = vscode.debug.activeStackItem;
+  if (item?.session.type !== DEBUG_TYPE) {
+    throw new Error("Stop a graph first: the node it is stopped at becomes the script.");
+  }
+  const answer: unknown = await item.session.customRequest("fxdapRepro", { threadId: item.threadId });
+  const { content } = answer as { content: string };
+  await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content, language: "python" }));
 }

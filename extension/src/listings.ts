@@ -1,64 +1,87 @@
 import * as path from "node:path";
 import * as vscode from "vscode";
-import { fxdap } from "./command";
-import { substitute } from "./interpreter";
-import { LISTING } from "./log";
-import { chooseTarget, folderOf, launchConfigurations } from "./targets";
+import type { LanguageServer } from "./languageServer";
+import { type Targets, folderOf, launchConfigurations } from "./targets";
 
 /** Not kept: what may be secret, and what each launch finds out anew. */
 const FORGOTTEN = ["env", "python", "logToFile", "noDebug", "debugServer"];
 
-/** Which configuration wrote which listing, over sessions: a listing does not name its source. */
+/** The keys of a launch configuration that a listing depends on. */
+interface Graph {
+  graph: string;
+  inputs?: string;
+  capture?: string;
+}
+
+/** Where the listing is, or why there is none. */
+interface Written {
+  listing?: string;
+  error?: string;
+}
+
+/** Listings, written before anything runs, and which configuration each is of: its text does not tell. */
 export class Listings {
-  constructor(private readonly state: vscode.Memento) {}
+  constructor(
+    private readonly state: vscode.Memento,
+    private readonly server: LanguageServer,
+    private readonly targets: Targets,
+  ) {}
 
   remember(listing: string, configuration: vscode.DebugConfiguration): void {
     const kept = Object.entries(configuration).filter(([key]) => !FORGOTTEN.includes(key) && !key.startsWith("__"));
     void this.state.update(`listing:${listing}`, Object.fromEntries(kept));
   }
 
-  /** launch.json's own version of it where it is from there, since that may have changed. */
-  configurationOf(listing: vscode.Uri): vscode.DebugConfiguration | undefined {
-    const kept = this.state.get<vscode.DebugConfiguration>(`listing:${listing.fsPath}`);
-    return launchConfigurations(folderOf(listing)).find(({ name }) => name === kept?.name) ?? kept;
-  }
-
-  /** What F5 in a listing starts. */
+  /** What F5 in a listing starts: launch.json's own version where it is from there, since that may have changed. */
   async configurationFor(listing: vscode.Uri): Promise<vscode.DebugConfiguration | undefined> {
     const folder = folderOf(listing);
-    const known = this.configurationOf(listing);
+    const kept = this.state.get<vscode.DebugConfiguration>(`listing:${listing.fsPath}`);
+    const known = launchConfigurations(folder).find(({ name }) => name === kept?.name) ?? kept;
     if (known !== undefined || folder === undefined) {
       return known;
     }
-    return chooseTarget(folder, { listing: path.basename(listing.fsPath, LISTING) });
+    return this.targets.choose(folder, { listing: path.basename(listing.fsPath, ".fxgraph") });
   }
 
-  /** Writes a graph's listing as a session would and opens it, so that breakpoints can be set first. */
+  /** "FX: Open Graph Listing": breakpoints can then be set before the first run. */
   async open(resource?: vscode.Uri): Promise<void> {
     const folder = folderOf(resource);
     if (folder === undefined) {
-      void vscode.window.showInformationMessage("Open the folder that holds your model first.");
-      return;
+      throw new Error("Open the folder that holds your model first.");
     }
     const file = resource ?? vscode.window.activeTextEditor?.document.uri;
-    const configuration = await chooseTarget(folder, { file, only: resource !== undefined });
-    if (configuration === undefined) {
-      return;
+    const configuration = await this.targets.choose(folder, { file }, resource !== undefined);
+    if (configuration !== undefined) {
+      await this.show(configuration, folder);
     }
-    const { graph, inputs, capture } = configuration as Record<string, string | undefined>;
-    const words = ["list", substitute(graph ?? "", folder), "--json"];
-    words.push(...(inputs === undefined ? [] : ["--inputs", substitute(inputs, folder)]));
-    words.push(...(capture === undefined ? [] : ["--capture", capture]));
-    const progress = { location: vscode.ProgressLocation.Notification, title: `Capturing ${graph ?? ""}`, cancellable: true };
-    const answers = await vscode.window.withProgress(progress, (_, token) =>
-      fxdap(folder, words, { needsTorch: true, token }),
+  }
+
+  /** Writes the listing as a session would and opens it; true once it is open. */
+  async show(
+    configuration: vscode.DebugConfiguration,
+    folder: vscode.WorkspaceFolder | undefined,
+    viewColumn = vscode.ViewColumn.Active,
+  ): Promise<boolean> {
+    const { graph, inputs, capture } = configuration as unknown as Graph;
+    const uri = (folder?.uri ?? vscode.Uri.file(path.dirname(graph))).toString();
+    const title = `Capturing ${path.basename(graph)}`;
+    const progress = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
+    const answer = await vscode.window.withProgress(progress, (_, token) =>
+      this.server.request<Written>("fxdap/writeListing", { uri, graph, inputs, capture }, folder, {
+        needsTorch: true,
+        token,
+      }),
     );
-    const written = answers?.at(-1) as { listing: string } | undefined;
-    if (written !== undefined) {
-      this.remember(written.listing, configuration);
-      await showAnew(written.listing);
-      await vscode.window.showTextDocument(vscode.Uri.file(written.listing), { preview: false });
+    if (answer?.error !== undefined) {
+      throw new Error(answer.error);
     }
+    if (answer?.listing === undefined) {
+      return false;
+    }
+    this.remember(answer.listing, configuration);
+    await showAnew(answer.listing);
+    await vscode.window.showTextDocument(vscode.Uri.file(answer.listing), { preview: false, viewColumn });
+    return true;
   }
 }
 

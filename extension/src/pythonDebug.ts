@@ -1,6 +1,6 @@
 import * as path from "node:path";
 import * as vscode from "vscode";
-import { DEBUG_TYPE } from "./log";
+import { DEBUG_TYPE, messageOf } from "./log";
 
 /** The Python side of a graph session, which VS Code starts when the program asks for it. */
 export interface PythonSide extends vscode.DebugConfiguration {
@@ -13,14 +13,10 @@ export function isPythonSide(configuration: Partial<vscode.DebugConfiguration>):
 }
 
 /** Reaches debugpy in the program that a graph session debugs. */
-export function pythonAdapter(
-  { debugpy, python }: PythonSide,
-  options: vscode.DebugAdapterExecutableOptions,
-): vscode.DebugAdapterDescriptor {
-  const [command, ...rest] = python;
-  const door = [...rest, "-m", "fxdap.adapter.python", `${debugpy.host}:${debugpy.port}`];
-  const env = { ...options.env, FXDAP_TOKEN: debugpy.token };
-  return new vscode.DebugAdapterExecutable(command, door, { ...options, env });
+export function pythonAdapter({ debugpy, python }: PythonSide, cwd: string): vscode.DebugAdapterDescriptor {
+  const [command, ...options] = python;
+  const door = [...options, "-m", "fxdap.adapter.python", `${debugpy.host}:${debugpy.port}`];
+  return new vscode.DebugAdapterExecutable(command, door, { cwd, env: { FXDAP_TOKEN: debugpy.token } });
 }
 
 /** Where a process listens for a graph session, as `fxdap.listen` gives it. */
@@ -43,16 +39,15 @@ export function attachWhenAsked(): vscode.Disposable {
 export async function attachGraphs(): Promise<void> {
   const session = vscode.debug.activeDebugSession;
   if (session === undefined || session.type === DEBUG_TYPE) {
-    void vscode.window.showInformationMessage("Start a Python debug session first; its graphs are then debugged too.");
-    return;
+    throw new Error("Start a Python debug session first; its graphs are then debugged too.");
   }
   const expression = "__import__('json').dumps(__import__('fxdap').listen()._asdict())";
   try {
-    const answer = (await session.customRequest("evaluate", { expression, context: "clipboard" })) as { result: string };
-    await attachTo(session, JSON.parse(answer.result.replace(/^'|'$/g, "")) as Endpoint);
+    const answer: unknown = await session.customRequest("evaluate", { expression, context: "clipboard" });
+    const { result } = answer as { result: string };
+    await attachTo(session, JSON.parse(result.replace(/^'|'$/g, "")) as Endpoint);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    void vscode.window.showErrorMessage(`The program of this session does not open for graphs: ${reason}`);
+    throw new Error(`The program of this session does not open for graphs: ${messageOf(error)}`, { cause: error });
   }
 }
 

@@ -11,42 +11,35 @@ interface Position {
 }
 
 /** "gpt 132/480" in the status bar while a thread is stopped in a graph. */
-export class PositionItem implements vscode.Disposable {
-  private readonly item = vscode.window.createStatusBarItem("fxdap.position", vscode.StatusBarAlignment.Left, 50);
-  private readonly listener = vscode.debug.onDidChangeActiveStackItem((item) => void this.show(item));
-  private hiding: NodeJS.Timeout | undefined;
-
-  constructor() {
-    this.item.name = "FX Graph Position";
-    this.item.command = "workbench.action.debug.callStackTop";
-  }
-
-  dispose(): void {
-    clearTimeout(this.hiding);
-    this.listener.dispose();
-    this.item.dispose();
-  }
-
-  private async show(item: vscode.DebugThread | vscode.DebugStackFrame | undefined): Promise<void> {
-    clearTimeout(this.hiding);
-    this.hiding = setTimeout(() => {
-      this.item.hide();
+export function positionItem(): vscode.Disposable {
+  const item = vscode.window.createStatusBarItem("fxdap.position", vscode.StatusBarAlignment.Left, 50);
+  item.name = "FX Graph Position";
+  item.command = "workbench.action.debug.callStackTop";
+  let hiding: NodeJS.Timeout | undefined;
+  const listener = vscode.debug.onDidChangeActiveStackItem(async (focus) => {
+    clearTimeout(hiding);
+    hiding = setTimeout(() => {
+      item.hide();
     }, HIDE_AFTER_MS);
-    if (!(item instanceof vscode.DebugStackFrame) || item.session.type !== DEBUG_TYPE) {
-      return;
+    const found = await positionOf(focus);
+    if (found !== undefined && focus === vscode.debug.activeStackItem) {
+      const { graph, node, position, count } = found;
+      clearTimeout(hiding);
+      item.text = `$(debug-alt) ${graph} ${position}/${count}`;
+      item.tooltip = `Stopped at %${node}, node ${position} of ${count} in ${graph}`;
+      item.show();
     }
-    try {
-      const answer: unknown = await item.session.customRequest("fxdapPosition", { threadId: item.threadId });
-      if (item !== vscode.debug.activeStackItem) {
-        return;
-      }
-      const { graph, node, position, count } = answer as Position;
-      clearTimeout(this.hiding);
-      this.item.text = `$(debug-alt) ${graph} ${position}/${count}`;
-      this.item.tooltip = `Stopped at %${node}, node ${position} of ${count} in ${graph}`;
-      this.item.show();
-    } catch {
-      // It runs again already; the next stop asks anew.
-    }
+  });
+  return vscode.Disposable.from(item, listener);
+}
+
+async function positionOf(focus: typeof vscode.debug.activeStackItem): Promise<Position | undefined> {
+  if (!(focus instanceof vscode.DebugStackFrame) || focus.session.type !== DEBUG_TYPE) {
+    return undefined;
+  }
+  try {
+    return (await focus.session.customRequest("fxdapPosition", { threadId: focus.threadId })) as Position;
+  } catch {
+    return undefined; // it runs again already; the next stop asks anew
   }
 }

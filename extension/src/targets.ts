@@ -1,17 +1,18 @@
-import * as path from "node:path";
 import * as vscode from "vscode";
-import { fxdap } from "./command";
+import type { LanguageServer } from "./languageServer";
 import { DEBUG_TYPE } from "./log";
 
-/** One line of `fxdap targets --json`; `graph` is relative to the folder. */
-interface Target {
-  graph: string;
-  name: string;
-  kind: string;
+/** A graph to choose, as the language server finds them in a folder. */
+interface Target extends vscode.QuickPickItem {
+  configuration: vscode.DebugConfiguration;
+  /** Whether it fits what is known of the one that is meant. */
+  likely?: boolean;
 }
 
-interface Choice extends vscode.QuickPickItem {
-  configuration: vscode.DebugConfiguration;
+/** What tells which graph is meant: its file, or the name of its listing. */
+interface Hint {
+  file?: vscode.Uri | undefined;
+  listing?: string;
 }
 
 /** The folder that a command without a resource means. */
@@ -20,59 +21,56 @@ export function folderOf(resource?: vscode.Uri): vscode.WorkspaceFolder | undefi
   return (uri && vscode.workspace.getWorkspaceFolder(uri)) ?? vscode.workspace.workspaceFolders?.[0];
 }
 
-/** "Debug FX Graph..." in Run and Debug: every graph found in the workspace. */
-export class TargetConfigurations implements vscode.DebugConfigurationProvider {
-  async provideDebugConfigurations(folder?: vscode.WorkspaceFolder): Promise<vscode.DebugConfiguration[]> {
-    const place = folder ?? folderOf();
-    return place === undefined ? [] : (await targetsIn(place)).map(configurationOf);
-  }
-}
+/** The graphs of the workspace: for Run and Debug, and to choose one. */
+export class Targets implements vscode.DebugConfigurationProvider {
+  constructor(private readonly server: LanguageServer) {}
 
-export function configurationOf({ graph }: Pick<Target, "graph">): vscode.DebugConfiguration {
-  const name = `Debug FX Graph: ${graph}`;
-  return { type: DEBUG_TYPE, request: "launch", name, graph: `\${workspaceFolder}/${graph}` };
-}
-
-/**
- * Asks which graph is meant. Those of `file` come first, or those named like `listing`; with `only`,
- * a single one in the file needs no question.
- */
-export async function chooseTarget(
-  folder: vscode.WorkspaceFolder,
-  { file, listing, only = false }: { file?: vscode.Uri | undefined; listing?: string; only?: boolean },
-): Promise<vscode.DebugConfiguration | undefined> {
-  const place = file && path.relative(folder.uri.fsPath, file.fsPath).split(path.sep).join("/");
-  const isFirst = ({ graph, name }: Target) => graph.split(":")[0] === place || name === listing;
-  const found = await targetsIn(folder);
-  const first = found.filter(isFirst);
-  if (only && first[0] !== undefined && first.length === 1) {
-    return configurationOf(first[0]);
+  /** "Debug FX Graph..." in Run and Debug. */
+  async provideDebugConfigurations(folder = folderOf()): Promise<vscode.DebugConfiguration[]> {
+    return folder === undefined ? [] : (await this.find(folder)).map(({ configuration }) => configuration);
   }
-  const choices: Choice[] = [...first, ...found.filter((target) => !isFirst(target))].map((target) => ({
-    label: target.graph,
-    description: target.kind,
-    configuration: configurationOf(target),
-  }));
-  for (const configuration of launchConfigurations(folder)) {
-    if (typeof configuration.graph === "string") {
-      choices.push({ label: configuration.name, description: "launch.json", configuration });
+
+  /** Asks which graph is meant, unless `sure` that it is the only likely one. */
+  async choose(
+    folder: vscode.WorkspaceFolder,
+    hint: Hint,
+    sure = false,
+  ): Promise<vscode.DebugConfiguration | undefined> {
+    const found = await this.find(folder, hint);
+    const likely = found.filter((target) => target.likely);
+    if (sure && likely.length === 1) {
+      return likely[0]?.configuration;
     }
+    const named = launchConfigurations(folder).filter(({ graph }) => typeof graph === "string");
+    const choices: Target[] = [
+      ...found,
+      ...named.map((configuration) => ({ label: configuration.name, description: "launch.json", configuration })),
+    ];
+    if (choices.length === 0) {
+      const what = 'a module class or a function beside "example_inputs" in its file, or a .pt2 file';
+      throw new Error(`No graphs were found in ${folder.name}: ${what}.`);
+    }
+    const unknown = hint.listing && ` to debug: nothing tells yet where ${hint.listing} is from`;
+    const options = { title: `Choose a graph${unknown ?? ""}`, matchOnDescription: true };
+    return (await vscode.window.showQuickPick(choices, options))?.configuration;
   }
-  if (choices.length === 0) {
-    void vscode.window.showInformationMessage(
-      `No graphs were found in ${folder.name}: a module class or a function beside "example_inputs" in its file, or a .pt2 file.`,
-    );
-    return undefined;
+
+  private async find(folder: vscode.WorkspaceFolder, { file, listing }: Hint = {}): Promise<Target[]> {
+    const parameters = { uri: folder.uri.toString(), file: file?.toString(), listing };
+    return (await this.server.request<Target[]>("fxdap/targets", parameters, folder)) ?? [];
   }
-  const title = listing === undefined ? "Choose a graph" : `Choose the graph to debug: nothing tells yet where ${listing} is from`;
-  return (await vscode.window.showQuickPick(choices, { title, matchOnDescription: true }))?.configuration;
+}
+
+/** A launch of a program or graph. */
+export function launchOf(
+  name: string,
+  what: { program: string } | { graph: string },
+): vscode.DebugConfiguration {
+  return { type: DEBUG_TYPE, request: "launch", name: `Debug FX Graph: ${name}`, ...what };
 }
 
 export function launchConfigurations(folder: vscode.WorkspaceFolder | undefined): vscode.DebugConfiguration[] {
-  const all = vscode.workspace.getConfiguration("launch", folder).get<vscode.DebugConfiguration[]>("configurations", []);
+  const launch = vscode.workspace.getConfiguration("launch", folder);
+  const all = launch.get<vscode.DebugConfiguration[]>("configurations", []);
   return all.filter(({ type, request }) => type === DEBUG_TYPE && request === "launch");
-}
-
-async function targetsIn(folder: vscode.WorkspaceFolder): Promise<Target[]> {
-  return ((await fxdap(folder, ["targets", ".", "--json"], { needsTorch: false })) ?? []) as Target[];
 }

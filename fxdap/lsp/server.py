@@ -6,7 +6,7 @@ torch runs in another process.
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +15,28 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
 from fxdap import __version__
+from fxdap.lsp import graphs
 from fxdap.lsp.documents import LONG, Cache
 from fxdap.lsp.encoding import Encoded, Protocol
-from fxdap.lsp.language import Language
+from fxdap.lsp.language import Handler, Language
 from fxdap.lsp.listing.features import LISTING
 from fxdap.lsp.listing.line import Place
 from fxdap.lsp.listing.model import Listing
+from fxdap.lsp.listing.selectors import MATCH, match_selector
 from fxdap.lsp.listing.tokens import LEGEND
-from fxdap.lsp.pt2 import PT2
 from fxdap.lsp.python.features import PYTHON
 from fxdap.lsp.python.file import PythonFile
 from fxdap.lsp.source_files import SourceFiles
 from fxdap.lsp.torch_process import TorchProcess
 
-LANGUAGES: tuple[Language, ...] = (LISTING, PYTHON, PT2)
+LANGUAGES: tuple[Language, ...] = (LISTING, PYTHON)
+
+WORKSPACE_REQUESTS: Mapping[str, Handler] = {
+    graphs.TARGETS: graphs.targets,
+    graphs.LISTING: graphs.write_listing,
+    MATCH: match_selector,
+}
+"""Requests of our own that are about no document."""
 
 CHECK_DELAY = 0.15
 """Seconds without an edit before a document is checked."""
@@ -62,6 +70,8 @@ class Server(LanguageServer):
         self._checks: dict[str, asyncio.Task[None]] = {}
         for method in dict.fromkeys(name for each in languages for name in each.handlers):
             self.feature(method, OPTIONS.get(method))(self._dispatch(method))
+        for method, handler in WORKSPACE_REQUESTS.items():
+            self.feature(method)(self._workspace_request(handler))
         self.options: Any = None
         self.feature(types.INITIALIZE)(lambda params: self._initialize(params))
         # pygls marks what it registers, which only a plain function allows.
@@ -118,6 +128,12 @@ class Server(LanguageServer):
                 return None
             await language.prepare(self, uri)
             return Encoded(await _result(handler(self, params)))
+
+        return handle
+
+    def _workspace_request(self, handler: Handler) -> Callable[[Any], Awaitable[Any]]:
+        async def handle(params: Any) -> Any:
+            return Encoded(await handler(self, params))
 
         return handle
 

@@ -1,4 +1,4 @@
-"""Hovering in Python source: from an expression to a value that surely is meant."""
+"""Hovering in source: from an expression to a value that surely is meant."""
 
 from __future__ import annotations
 
@@ -34,6 +34,12 @@ def is_pure(text: str) -> bool:
     except SyntaxError:
         return False
     return all(isinstance(node, _PURE) for node in ast.walk(tree))
+
+
+def names_node(listing: str, line: int, column: int) -> bool:
+    """Whether the word at a column of a listing has the `%` of a node's name."""
+    before = linecache.getline(listing, line)[: column - 1]
+    return before.endswith("%")
 
 
 def node_assigned(frame: Frame, word: str, file: str, line: int, column: int) -> int | None:

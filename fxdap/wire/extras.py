@@ -30,11 +30,13 @@ class MatchArguments(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class MatchResponseBody(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """How many nodes match, a sentence about it, and the listing lines of the first of them."""
+    """What to offer: the selector with how many nodes it matches, then the first of them.
 
-    count: int
-    message: str
-    lines: list[str] = []
+    A choice has a `label`, perhaps a `description`, and a `selector` to break on or an `example`
+    to type instead.
+    """
+
+    choices: list[dict[str, str]]
 
 
 class ReproArguments(Struct, frozen=True, kw_only=True, rename="camel"):

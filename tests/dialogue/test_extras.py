@@ -23,11 +23,18 @@ def test_position_and_selector_matches_are_told_on_request(connect: Connect) -> 
     place = dialogue.client.request("fxdapPosition", {"threadId": dialogue.thread})
     assert (place.graph, place.node, place.position, place.count) == ("MLP", "relu", 10, 15)
     found = dialogue.client.request("fxdapMatch", {"selector": "target:aten.linear"})
-    assert (found.count, found.message) == (3, "matches 3 nodes")
-    assert found.lines[0].startswith("%linear: f32[2, 16] = aten.linear.default(")
-    wrong = dialogue.client.request("fxdapMatch", {"selector": "op:relu"})
-    assert wrong.count == 0
-    assert wrong.message.startswith("unknown opcode 'relu'")
+    first, *nodes = found.choices
+    assert first == {
+        "label": "Break on target:aten.linear",
+        "description": "matches 3 nodes",
+        "selector": "target:aten.linear",
+    }
+    assert [node["selector"] for node in nodes] == ["linear", "linear_1", "linear_2"]
+    assert nodes[0]["label"].startswith("%linear: f32[2, 16] = aten.linear.default(")
+    (wrong,) = dialogue.client.request("fxdapMatch", {"selector": "op:relu"}).choices
+    assert wrong["description"].startswith("unknown opcode 'relu'")
+    (example, *_) = dialogue.client.request("fxdapMatch", {"selector": ""}).choices
+    assert example["example"] == "relu*"
 
 
 def test_a_capture_that_takes_long_is_reported_and_can_be_cancelled(

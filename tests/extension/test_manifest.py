@@ -53,12 +53,14 @@ def test_extension_and_package_have_one_version():
     assert re.findall(r'^version = "(.+)"$', project, re.MULTILINE) == [MANIFEST["version"]]
 
 
-def test_extension_and_package_need_the_same_torch():
+def test_extension_and_package_need_the_same_python_and_torch():
     project = (CHECKOUT / "pyproject.toml").read_text()
-    probe = (CHECKOUT / "extension/src/probe.ts").read_text()
+    probe = (CHECKOUT / "extension/python/probe.py").read_text()
 
-    oldest = re.findall(r'OLDEST_TORCH = "(.+)"', probe)
-    assert re.findall(r'"torch>=(.+)"', project) == oldest
+    oldest_torch = re.findall(r'OLDEST_TORCH = "(.+)"', probe)
+    assert re.findall(r'"torch>=(.+)"', project) == oldest_torch
+    oldest_python = re.findall(r"OLDEST_PYTHON = \((\d+), (\d+)\)", probe)
+    assert re.findall(r'requires-python = ">=(\d+)\.(\d+)"', project) == oldest_python
 
 
 @pytest.mark.parametrize("folder", ["extension", "tests/vscode"])

@@ -44,15 +44,16 @@ def ask(listing, selector):
 
 
 def test_the_answer_counts_and_shows_the_nodes(listing):
-    assert ask(listing, "source:net.py:8") == {
-        "message": "matches 2 nodes of this listing",
-        "lines": [
-            "%relu: f32[2, 16] = torch.relu(%blocks_0_fc1)",
-            "%mul: f32[2, 16] = aten.mul.Tensor(%relu, %scale)",
-        ],
-        "completions": [],
-    }
-    assert ask(listing, "/(/")["message"].startswith("bad regular expression: ")
+    assert ask(listing, "source:net.py:8") == [
+        {
+            "label": "Break on source:net.py:8",
+            "description": "matches 2 nodes of this listing",
+            "selector": "source:net.py:8",
+        },
+        {"label": "%relu: f32[2, 16] = torch.relu(%blocks_0_fc1)", "selector": "relu"},
+        {"label": "%mul: f32[2, 16] = aten.mul.Tensor(%relu, %scale)", "selector": "mul"},
+    ]
+    assert ask(listing, "/(/")[0]["description"].startswith("bad regular expression: ")
 
 
 @pytest.mark.parametrize(
@@ -66,4 +67,40 @@ def test_the_answer_counts_and_shows_the_nodes(listing):
     ],
 )
 def test_the_answer_says_how_the_last_word_may_go_on(listing, selector, completions):
-    assert ask(listing, selector)["completions"] == completions
+    offered = [choice["example"] for choice in ask(listing, selector) if "example" in choice]
+
+    assert offered == completions
+
+
+def test_nothing_typed_is_answered_with_examples(listing):
+    first = ask(listing, "")[0]
+
+    assert first == {"label": "relu*", "description": "node name or pattern", "example": "relu*"}
+
+
+def test_without_a_listing_the_selector_is_offered_as_it_is(server):
+    assert server.request("fxdap/matchSelector", {"selector": "relu "}) == [
+        {
+            "label": "Break on relu",
+            "description": "matches are counted once a session runs",
+            "selector": "relu",
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("%mul:", {"node": "mul", "selector": "target:aten.mul"}),
+        ("%chunk:", {"node": "chunk", "selector": "target:.chunk"}),
+        ("%relu:", {"node": "relu", "selector": "target:torch.relu"}),
+        ("%blocks_0_fc1:", {"node": "blocks_0_fc1", "selector": "target:blocks.0.fc1"}),
+        ("%scale", {"node": "scale", "selector": "op:get_attr"}),
+        ("%output", {"node": "output", "selector": "op:output"}),
+        ("# blocks.0", None),
+    ],
+)
+def test_a_line_has_a_node_and_a_selector_for_all_that_call_the_same(listing, line, found):
+    params = {"uri": listing.uri, "line": listing.line(line)}
+
+    assert listing.client.request("fxdap/nodeAt", params) == found

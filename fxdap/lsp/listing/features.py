@@ -56,7 +56,7 @@ LISTING = Language(
         types.TEXT_DOCUMENT_REFERENCES: names.references,
         types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL: tokens.full,
         types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE: tokens.visible,
-        selectors.MATCH: selectors.match_selector,
+        selectors.NODE_AT: selectors.node_at,
         types.WORKSPACE_SYMBOL: symbols.workspace_symbols,
     },
     check=checks.check,

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 from fxdap.lsp.listing.model import Listing, Node
 from fxdap.lsp.listing.operators import OPERATOR_NAMESPACES, opcode
 from fxdap.lsp.listing.request import Request
+from fxdap.view.selector_choices import selector_choices
 
 if TYPE_CHECKING:
     from fxdap.lsp.server import Server
 
 MATCH = "fxdap/matchSelector"
-MAX_LINES = 50
+NODE_AT = "fxdap/nodeAt"
+MAX_NODES = 50
 MAX_COMPLETIONS = 30
 
 _TERM = re.compile(r"!?/(?:\\.|[^/\\])+/(?=\s|$)|\S+")
@@ -25,20 +27,44 @@ _OPCODES = ("placeholder", "get_attr", "call_function", "call_method", "call_mod
 Test = Callable[[Node], bool]
 
 
-def match_selector(server: "Server", params: Any) -> dict[str, Any]:
-    """How many nodes `params.selector` matches, the first of them, and words that fit its end."""
-    request = Request(server, params.uri)
-    listing = request.listing
+async def match_selector(server: "Server", params: Any) -> list[dict[str, str]]:
+    """What to offer for `params.selector`, with what it matches in the listing `params.uri`.
+
+    Without a listing there is nothing to match, but there are examples.
+    """
+    uri, selector = getattr(params, "uri", None), params.selector.strip()
+    if uri is None:
+        return selector_choices(selector, "matches are counted once a session runs")
+    await server.listings.prepare(server.workspace, uri)
+    listing = Request(server, uri).listing
     try:
-        nodes = select(listing, params.selector)
+        nodes = select(listing, selector)
     except re.error as error:
-        return {"message": f"bad regular expression: {error}", "lines": [], "completions": []}
+        return selector_choices(selector, f"bad regular expression: {error}")
     count = f"{len(nodes) or 'no'} node{'s' if len(nodes) > 1 else ''}"
-    return {
-        "message": f"matches {count} of this listing",
-        "lines": [listing.lines[node.line].strip() for node in nodes[:MAX_LINES]],
-        "completions": completions(listing, params.selector),
-    }
+    return selector_choices(
+        selector,
+        f"matches {count} of this listing",
+        completions(listing, selector),
+        [(node.text.name, listing.lines[node.line]) for node in nodes[:MAX_NODES]],
+    )
+
+
+def node_at(server: "Server", params: Any) -> dict[str, str] | None:
+    """The node on the line `params.line`, and a selector for all that call what it calls."""
+    nodes = Request(server, params.uri).listing.nodes
+    found = next((node for node in nodes if node.line == params.line), None)
+    return {"node": found.text.name, "selector": _selector_of(found)} if found else None
+
+
+def _selector_of(node: Node) -> str:
+    """An operator without its overload; of what calls nothing, the opcode."""
+    kind, target = opcode(node.text), node.text.target
+    if not kind.startswith("call_"):
+        return f"op:{kind}"
+    parts = target.split(".")
+    overloaded = parts[0] in OPERATOR_NAMESPACES and len(parts) > 2
+    return f"target:{'.'.join(parts[:2]) if overloaded else target}"
 
 
 def select(listing: Listing, selector: str) -> list[Node]:

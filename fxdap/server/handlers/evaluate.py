@@ -12,10 +12,11 @@ from msgspec.structs import replace
 
 from fxdap.engine.frame import Frame, ValueUnavailableError
 from fxdap.engine.names import Names, evaluate, execute_statements
+from fxdap.server.breakpoint_table import is_listing
 from fxdap.server.clipboard import clipboard_text
 from fxdap.server.present import formatted
 from fxdap.server.registry import When, serves
-from fxdap.server.source_hover import is_pure, node_assigned
+from fxdap.server.source_hover import is_pure, names_node, node_assigned
 from fxdap.view.symbols import with_symbols
 from fxdap.wire.errors import RequestError
 from fxdap.wire.messages import (
@@ -58,21 +59,26 @@ def _hover(session: Session, frame: Frame, text: str, arguments: EvaluateArgumen
     """Only what runs no code; in Python source also the node that the hovered name got."""
     if not is_pure(text):
         raise RequestError("a hover evaluates names, attributes and items only")
+    path, line, column = _hovered_place(arguments)
+    if is_listing(path) and not names_node(path, line, column):
+        raise RequestError("in a listing only the names of nodes have values")
     try:
         value = _value(session, frame, text)
     except RequestError:
-        path = arguments.source.path if arguments.source is not None else None
-        if path is None or arguments.line is None:
-            raise
-        if "://" in path:  # a VS Code that works on a remote machine names its own scheme here
-            path = unquote(urlsplit(path).path)
-        column = arguments.column or 1
-        index = node_assigned(frame, text, path, arguments.line, column)
+        index = node_assigned(frame, text, path, line, column) if path else None
         if index is None:
             raise
         text = frame.program.nodes[index].name
         value = frame.value(index)
     return _shown(session, frame, value, text, "hover")
+
+
+def _hovered_place(arguments: EvaluateArguments) -> tuple[str, int, int]:
+    """File, line and column; the file is "" for a client that does not tell."""
+    path = (arguments.source.path if arguments.source is not None else None) or ""
+    if "://" in path:  # a VS Code that works on a remote machine names its own scheme here
+        path = unquote(urlsplit(path).path)
+    return path if arguments.line is not None else "", arguments.line or 1, arguments.column or 1
 
 
 def _shown(

@@ -12,6 +12,7 @@ from fxdap.engine.selectors import SelectorError, parse_selector
 from fxdap.graphs.repro import ReproError, record_frame, write_script
 from fxdap.server.registry import When, serves
 from fxdap.view.node_text import node_line
+from fxdap.view.selector_choices import selector_choices
 from fxdap.wire.errors import RequestError
 from fxdap.wire.extras import (
     MatchArguments,
@@ -46,15 +47,16 @@ def position(session: Session, arguments: PositionArguments) -> Struct:
 @serves("fxdapMatch")
 def match(session: Session, arguments: MatchArguments) -> Struct:
     """Try a selector, as it is being typed."""
+    text = arguments.selector.strip()
     try:
-        selector = parse_selector(arguments.selector)
+        selector = parse_selector(text)
     except SelectorError as error:
-        return MatchResponseBody(count=0, message=str(error))
+        return MatchResponseBody(choices=selector_choices(text, str(error)))
     programs = session.debugger.programs()
     _, message = SelectorLocation(selector).describe(programs)
-    found = [(p, i) for p in programs for i in selector.match(p).indices]
-    lines = [node_line(p.nodes[i]) for p, i in islice(found, SHOWN)]
-    return MatchResponseBody(count=len(found), message=message, lines=lines)
+    found = (p.nodes[i] for p in programs for i in selector.match(p).indices)
+    nodes = [(node.name, node_line(node)) for node in islice(found, SHOWN)]
+    return MatchResponseBody(choices=selector_choices(text, message, nodes=nodes))
 
 
 @serves("fxdapRepro", When.STOPPED, on_thread=True)

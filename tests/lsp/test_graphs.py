@@ -1,4 +1,4 @@
-"""`.pt2` files: their listing is written by another process."""
+"""Graphs of the workspace: what there is, and listings that another process writes."""
 
 import threading
 from pathlib import Path
@@ -12,6 +12,14 @@ from tests.lsp.client import Client, LspError
 class Net(torch.nn.Module):
     def forward(self, x):
         return torch.relu(x)
+
+
+MODEL = """
+class Model(torch.nn.Module):
+    pass
+
+example_inputs = (1,)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -33,11 +41,12 @@ def answers(client, folder):
     """Both files are read at the same time: each takes as long as importing torch."""
     names = ("net.pt2", "broken.pt2")
     sent = {name: send(client, folder / name) for name in names}
-    return {name: client.answer(number, "fxdap/pt2Listing") for name, number in sent.items()}
+    return {name: client.answer(number, "fxdap/writeListing") for name, number in sent.items()}
 
 
 def send(client, path):
-    return client.send("fxdap/pt2Listing", {"uri": path.as_uri()})
+    params = {"uri": path.parent.as_uri(), "graph": str(path)}
+    return client.send("fxdap/writeListing", params)
 
 
 def test_a_program_is_listed_where_the_debugger_would(answers, folder):
@@ -64,8 +73,38 @@ def test_cancelling_ends_the_process(client, folder, answers):
     client.notify("$/cancelRequest", {"id": number})
 
     with pytest.raises(LspError, match="canceled"):
-        client.answer(number, "fxdap/pt2Listing")
+        client.answer(number, "fxdap/writeListing")
     assert eventually(lambda: not children.read_text())
+
+
+def test_the_graphs_of_a_folder_come_with_their_launch_configuration(client, folder):
+    (folder / "model.py").write_text(MODEL)
+    asked = {"uri": folder.as_uri(), "file": (folder / "model.py").as_uri()}
+
+    first, *rest = client.request("fxdap/targets", asked)
+
+    assert first == {
+        "label": "model.py:Model",
+        "description": "class",
+        "likely": True,
+        "configuration": {
+            "type": "fxdap",
+            "request": "launch",
+            "name": "Debug FX Graph: model.py:Model",
+            "graph": "${workspaceFolder}/model.py:Model",
+        },
+    }
+    assert [(each["label"], each["likely"]) for each in rest] == [
+        ("broken.pt2", False),
+        ("net.pt2", False),
+    ]
+
+
+def test_the_graph_whose_listing_has_that_name_comes_first(client, folder):
+    found = client.request("fxdap/targets", {"uri": folder.as_uri(), "listing": "net"})
+
+    assert [each["label"] for each in found if each["likely"]] == ["net.pt2"]
+    assert found[0]["likely"]
 
 
 def eventually(condition):
