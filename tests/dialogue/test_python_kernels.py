@@ -1,6 +1,5 @@
 """Step In on each kind of Python that torch calls for the user: kernels, subclasses, overrides."""
 
-
 from tests.dialogue.conftest import Connect, Script
 from tests.dialogue.dialogue import Dialogue
 

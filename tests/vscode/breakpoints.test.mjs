@@ -154,8 +154,8 @@ story("lines of a listing", () => {
   });
 
   scene("hovering over a name in the model's source shows the value its line made", async () => {
-    await code.frame("%linear_2").waitFor(); // until then, frames of the stop before
-    await code.chooseFrame("MLP"); // VS Code hovers in the source of the frame that is chosen
+    await code.frame("%linear_2").waitFor();
+    await code.chooseFrame("MLP, line 18"); // VS Code hovers in the source of the frame that is chosen
     await code.page.locator('.tab.active[data-resource-name="mlp.py"]').waitFor();
     assert.match(await code.hover(/hidden\s=\storch/, "hidden"), /f32\[2, 16\] cpu/);
     await code.shot("source hover");
@@ -199,6 +199,21 @@ story("sessions", () => {
     await code.session(/^mlp.*Paused On Entry/i);
     await code.session(/^nested.*Paused On Step/i);
     await code.shot("two sessions");
+  });
+
+  scene("each of them steps by itself", async () => {
+    await code.step("F10", /nested\.model\/\S+ 2\/5/);
+    await code.chooseSession(/^mlp/, "MLP 1/15");
+    await code.step("F10", "MLP 2/15");
+    await code.chooseSession(/^nested/, /nested\.model\/\S+ 2\/5/);
+    await code.step("F10", /nested\.model\/\S+ 3\/5/);
+  });
+
+  scene("one is stopped and the other goes on", async () => {
+    await code.chooseSession(/^mlp/, "MLP 2/15");
+    await code.press("Shift+F5");
+    await code.step("F10", /nested\.model\/\S+ 4\/5/);
+    await code.stop();
   });
 });
 

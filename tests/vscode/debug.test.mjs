@@ -152,6 +152,14 @@ story("exceptions", () => {
     await code.choose("failing");
     await code.stoppedLine(/%mm = torch\.mm/);
     await code.paused("exception");
+  });
+
+  scene("below the node's line it says what was raised, at which node, with its arguments", async () => {
+    const widget = code.page.locator(".exception-widget");
+    await widget.locator("text=Exception has occurred: RuntimeError").waitFor();
+    const text = (await widget.textContent()).replaceAll("\u00a0", " ");
+    assert.match(text, /shapes cannot be multiplied \(2x3 and 2x3\)/);
+    assert.match(text, /at %mm = torch\.mm\(%relu, %x\)\s+args\[0\] ← %relu = f32\[2, 3\] cpu/);
     await code.shot("exception");
     await code.stop();
   });

@@ -85,11 +85,29 @@ story("versions that do not fit", () => {
 
 story("another interpreter", () => {
   scene("a changed setting holds for the next session", async () => {
-    const file = path.join(code.folder, "user-data/User/settings.json");
-    const settings = JSON.parse(fs.readFileSync(file, "utf8"));
-    fs.writeFileSync(file, JSON.stringify({ ...settings, "fxdap.interpreter": PYTHON }));
+    choose(PYTHON);
     await code.open("mlp.py", "Python");
     await code.f5(code.pausedOn("entry"));
+    await code.evaluate("__import__('sys').executable");
+    await code.console(PYTHON).waitFor();
+    await code.stop();
+  });
+
+  scene("changed again, it holds for the session after", async () => {
+    const other = path.join(code.workspace, "other env");
+    fs.symlinkSync(path.dirname(path.dirname(PYTHON)), other);
+    choose("${workspaceFolder}/other env/bin/python");
+    await code.open("mlp.py", "Python");
+    await code.f5(code.pausedOn("entry"));
+    await code.evaluate("__import__('sys').executable");
+    await code.console(path.join(other, "bin/python")).waitFor();
     await code.stop();
   });
 });
+
+/** Changes the setting, as the settings editor does. */
+function choose(interpreter) {
+  const file = path.join(code.folder, "user-data/User/settings.json");
+  const settings = JSON.parse(fs.readFileSync(file, "utf8"));
+  fs.writeFileSync(file, JSON.stringify({ ...settings, "fxdap.interpreter": interpreter }));
+}

@@ -114,13 +114,18 @@ story("a listing first", () => {
     await code.status("MLP 11/15").waitFor();
     await code.press("F10");
     await code.status("MLP 12/15").waitFor();
-    await code.stop();
+  });
+
+  scene("loading the window anew ends the session, and leaves no process behind", async () => {
+    assert.notDeepEqual(code.debugged(), []);
+    await code.reload();
+    await code.until("an end of all processes", () => code.debugged().length === 0);
+    await code.press("Control+Shift+D");
+    await code.notDebugging();
     await code.status("MLP 12/15").waitFor({ state: "hidden" });
   });
 
-  scene("after the window was loaded anew the breakpoint is there, and F5 in the listing still works", async () => {
-    await code.reload();
-    await code.press("Control+Shift+D");
+  scene("after that the breakpoint is still there, and F5 in the listing still works", async () => {
     await code.open(".fxdap/graphs/MLP.fxgraph", "FX Graph");
     await code.breakpointDots().first().waitFor();
     await code.f5(code.stopButton());

@@ -110,7 +110,7 @@ export class Workbench {
   /** Saves what the page looks like, for people. */
   async shot(name) {
     fs.mkdirSync(SHOTS, { recursive: true });
-    await this.page.screenshot({ path: path.join(SHOTS, `${name}.png`) });
+    await this.page.screenshot({ path: path.join(SHOTS, `${name}.png`), animations: "disabled" });
   }
 
   /** Ends what earlier scenes left: sessions, menus, breakpoints, notifications, editors. */
@@ -243,11 +243,14 @@ export class Workbench {
   }
 
   /**
-   * Presses F5 until that shows something: before VS Code has read launch.json and asked the
-   * extension host for debuggers, F5 does nothing, and the page does not tell. A second F5 that was
-   * not needed asks whether to start another session.
+   * Presses F5 until that shows something: before VS Code has read launch.json or knows of debuggers
+   * for the editor, F5 does nothing, and later a busy editor may lose it. A second F5 that was not
+   * needed asks whether to start another session.
    */
   async f5(expected) {
+    await this.debugView();
+    const ready = ".start-debug-action-item, .welcome-view-content .monaco-button:not(.disabled)";
+    await this.page.locator(ready).first().waitFor();
     for (const [attempt, timeout] of [25_000, WAIT_MS].entries()) {
       await this.press("F5");
       if (await expected.waitFor({ timeout }).then(() => true, () => false)) {
@@ -373,9 +376,13 @@ export class Workbench {
     return this.page.locator(".notifications-toasts .notification-toast", { hasText: text });
   }
 
+  callStack() {
+    return this.page.locator('[aria-label="Debug Call Stack"]');
+  }
+
   /** Presses F5 at a stop; a busy editor loses the key, which the top of Call Stack shows. */
   async resume() {
-    const frames = this.page.locator('[aria-label="Debug Call Stack"] [aria-label^="Stack Frame"]');
+    const frames = this.callStack().locator('[aria-label^="Stack Frame"]');
     const top = async () => (await frames.count()) && (await frames.first().getAttribute("aria-label", { timeout: 1000 }).catch(() => ""));
     await frames.first().waitFor();
     const before = await top();
@@ -389,8 +396,26 @@ export class Workbench {
     });
   }
 
+  /** Presses F5 at a stop of one of several sessions. */
+  async resumeSession(name) {
+    const paused = this.callStack().locator(".monaco-list-row", { hasText: new RegExp(`^${name}\\W*paused on`, "i") });
+    await paused.first().waitFor();
+    await retry(`resume ${name}`, async (timeout) => {
+      await this.press("F5");
+      await paused.first().waitFor({ state: "detached", timeout });
+    });
+  }
+
+  /** Steps and waits for the place that the status bar then shows; a key that was lost is pressed again. */
+  async step(keys, place) {
+    await retry(`${keys} to ${place}`, async (timeout) => {
+      await this.press(keys);
+      await this.status(place).waitFor({ timeout: timeout * 2 });
+    });
+  }
+
   frame(name) {
-    return this.page.locator(`[aria-label="Debug Call Stack"] [aria-label^="Stack Frame ${name}"]`);
+    return this.callStack().locator(`[aria-label^="Stack Frame ${name}"]`);
   }
 
   /** Chooses a frame of Call Stack; what was listed there a moment ago is of the stop before. */
@@ -417,8 +442,17 @@ export class Workbench {
 
   /** The row of a debug session in Call Stack. */
   session(name) {
-    const list = this.page.locator('[aria-label="Debug Call Stack"]');
+    const list = this.callStack();
     return this.reveal(list, list.locator(".monaco-list-row", { hasText: name }).first());
+  }
+
+  /** Chooses a session in Call Stack; the status bar then shows where it is. */
+  async chooseSession(name, place) {
+    await retry(`choose session ${name}`, async (timeout) => {
+      const row = await this.session(name);
+      await row.click({ position: { x: 40, y: 10 }, timeout }); // further right are buttons
+      await this.status(place).waitFor({ timeout });
+    });
   }
 
   /** A list has only the rows in sight, and rows come a little after the stop. */
@@ -553,6 +587,22 @@ export class Workbench {
 
   console(text) {
     return this.page.locator(".repl .monaco-list-row", { hasText: text });
+  }
+
+  /** Command lines of adapters and programs that this window's sessions started. */
+  debugged() {
+    const all = fs.readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+    return all.map((pid) => this.commandLine(pid)).filter((line) => /fxdap\.(adapter|server)\b/.test(line));
+  }
+
+  /** Of a process in this window's folders; "" for others and for what has ended. */
+  commandLine(pid) {
+    try {
+      const inside = fs.readlinkSync(`/proc/${pid}/cwd`).startsWith(this.folder);
+      return inside ? fs.readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ") : "";
+    } catch {
+      return "";
+    }
   }
 
   /** There from the start of a session to its end. */

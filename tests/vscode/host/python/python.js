@@ -1,9 +1,9 @@
-// The part of the Python extension's API that says which interpreter is selected.
+// The Python extension's command that says which interpreter is selected; it quotes a path with spaces.
 const vscode = require("vscode");
 
-exports.activate = () => ({
-  environments: {
-    getActiveEnvironmentPath: () => ({ id: "selected", path: process.env.FXDAP_SELECTED_PYTHON }),
-    resolveEnvironment: async ({ path }) => ({ executable: { uri: vscode.Uri.file(path) } }),
-  },
-});
+exports.activate = () => {
+  const selected = process.env.FXDAP_SELECTED_PYTHON;
+  vscode.commands.registerCommand("python.interpreterPath", ({ workspaceFolder }) =>
+    workspaceFolder === undefined ? "python" : selected.includes(" ") ? `"${selected}"` : selected,
+  );
+};
