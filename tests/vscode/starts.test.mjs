@@ -79,7 +79,7 @@ story("F5 without launch.json", () => {
     await code.paused("entry");
     await code.stoppedLine(/^ {2}%x = placeholder$/);
     await code.resume();
-    await code.stoppedLine(/%fc2 = fc2\(%relu\)$/);
+    await code.stoppedLine(/%fc2 = fc2\(%relu\) {2}# Linear$/);
     await code.paused("breakpoint");
     await code.resume();
     await code.notDebugging();
