@@ -90,6 +90,26 @@ def listen_no_more(listener: Any) -> None:
         debugger.dap_messages_listeners.remove(listener)
 
 
+def watch_client() -> None:
+    """Let go of every thread when the client that has attached is gone without a word.
+
+    debugpy that listens in this process would hold them, and call itself attached, for ever.
+    """
+    debugger = _debugger()
+    if debugger is None or _door is None:
+        return
+    reader = debugger.reader
+
+    def wait() -> None:
+        reader.join()
+        if debugger.reader is reader and debugger.is_attached():
+            from _pydevd_bundle.pydevd_api import PyDevdAPI
+
+            PyDevdAPI().request_disconnect(debugger, resume_threads=True)
+
+    exempt(threading.Thread(target=wait, name="fxdap-python-client", daemon=True)).start()
+
+
 def keep_out() -> None:
     """Have a debugpy that is here already leave our own code alone."""
     debugger = _debugger()

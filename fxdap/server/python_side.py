@@ -120,6 +120,8 @@ class PythonSide:
 
     def client_told(self, command: str) -> None:
         """An answer to debugpy's client."""
+        if command == "configurationDone":
+            debugpy_host.watch_client()
         if command in {"configurationDone", "disconnect"}:
             self.client.look()
 
