@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from benchmarks import (
+    bodies,
     compiled,
     hooks,
     hot_breakpoints,
@@ -49,6 +50,8 @@ MEASUREMENTS: dict[tuple[str, ...], Measurement] = {
     ("step_back_gpt12",): reversing.model,
     ("reverse_continue_1k",): reversing.chain,
     ("aot_step",): compiled.aot_step,
+    ("while_loop",): bodies.loop,
+    ("cond_bodies",): bodies.branches,
     ("lsp_start",): language_server.start,
     ("lsp_open_20k", "lsp_request_20k", "lsp_type_20k"): language_server.large_listing,
 }

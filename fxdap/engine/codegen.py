@@ -4,7 +4,8 @@ A segment is a function `segment(R, F, trap, m, save)`: `R[i]` is the value of n
 is non-zero when something waits before node `i`, `trap(i)` is called then, `m` is the root module,
 and `save(i)` is called before a node with effects, so that they can be undone. A *checked* segment
 tests the flag before each node. A *sprint* tests none and keeps its values in locals `v<i>` until
-its end, which makes it as fast as the module's own `forward`.
+its end, which makes it as fast as the module's own `forward`. A *whole* graph is a sprint that
+returns its result and writes no value to registers; those have the inputs only.
 
 Every node's statement stands on that node's line of the graph listing, and the code's file name
 is the listing, so that Python tracebacks point into it.
@@ -27,7 +28,7 @@ CHUNK = 56
 library, and that tidies up all freed small tensors before it gives them.
 """
 
-Segment = Callable[[list[Any], bytearray, Callable[[int], None], Any, Callable[[int], None]], None]
+Segment = Callable[[list[Any], bytearray, Callable[[int], None], Any, Callable[[int], None]], Any]
 
 
 class Operation(Protocol):
@@ -73,12 +74,14 @@ class SegmentWriter:
         keep: bool,
         checked: bool,
         recorded: Container[int] = (),
+        whole: bool = False,
     ) -> None:
         self._layout = layout
         self._span = span
         self._keep = keep
         self._checked = checked
         self._recorded = recorded
+        self._whole = whole
         self.names: dict[str, Any] = {"_released": released}
 
     def compile(self, filename: str) -> Segment:
@@ -128,6 +131,8 @@ class SegmentWriter:
 
     def _hand_over(self) -> list[str]:
         """At the end of a sprint: values that live on go from locals to registers."""
+        if self._whole:
+            return [f"return {self._place(self._span[-1])}"]
         if self._keep:
             starts = range(self._span.start, self._span.stop, CHUNK)
             return [self._store(range(s, min(s + CHUNK, self._span.stop))) for s in starts]

@@ -15,6 +15,7 @@ from fxdap.engine.breakpoints import Breakpoints
 from fxdap.engine.effects import find_effects
 from fxdap.engine.exceptions import ExceptionFilters
 from fxdap.engine.frame import Frame
+from fxdap.engine.frameless import frameless
 from fxdap.engine.history import History
 from fxdap.engine.plan import Plan
 from fxdap.engine.program import Program
@@ -111,6 +112,11 @@ class Debugger:
         pending, self._pause_pending = self._pause_pending, False
         return pending
 
+    @property
+    def awaits_graph(self) -> bool:
+        """Whether the next graph that begins is to stop."""
+        return self._pause_pending or self._entry_pending
+
     def expect_entry(self, pending: bool) -> None:
         """Stop on entry of the next graph, or not."""
         self._entry_pending = pending
@@ -201,7 +207,7 @@ class Debugger:
         """
         with self._preparing:
             alone = Key(0, id(module), id(graph))
-            found = self._current(alone._replace(root=self._calling_root()), version)
+            found = self._current(alone._replace(root=self.calling_root()), version)
             if found is None and elsewhere is not None:
                 found = elsewhere()
             if found is None:
@@ -249,8 +255,8 @@ class Debugger:
 
         return self._add_program(alone, module, graph, forward_of(module), name, make)
 
-    def _calling_root(self) -> int:
-        """The program in whose listing a graph that begins now may be nested."""
+    def calling_root(self) -> int:
+        """Identity of the program in whose listing a graph that begins now may be nested."""
         thread = self.running_thread()
         return id(thread.frames[-1].program.root) if thread is not None else 0
 
@@ -302,6 +308,10 @@ class Debugger:
     def run_program(self, program: Program, inputs: Iterable[Any]) -> Any:
         """Run a program on the calling thread with its placeholders' values, in order."""
         thread = self.current_thread()
+        if program.parent is not None and thread.frames:
+            body = frameless(thread, program)
+            if body is not None:
+                return body.run(thread, list(inputs))
         frame = Frame(program, thread, thread.top)
         _take_inputs(frame, inputs)
         result = run_in(thread, frame, frame.run)

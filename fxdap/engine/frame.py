@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterator
 from time import perf_counter
 from types import CodeType, FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
@@ -79,6 +79,10 @@ class Frame:
     def cursor(self) -> int:
         """Index of the node to run next: those before it have run."""
         return self.position + (1 if self.phase == "after" else 0)
+
+    def inputs(self) -> list[Any]:
+        """What the placeholders have."""
+        return [self.registers[index] for index in self.program.placeholders]
 
     def computed(self) -> Iterator[int]:
         """Indices of the nodes that have a value to show, in execution order."""
@@ -181,11 +185,29 @@ class Frame:
 
     def run(self) -> Any:
         """Run every node and return the output node's value. The user's exceptions pass through."""
+        return self._run_with_travels(lambda: self._run_to_end(0))
+
+    def run_failed(self, segment: Segment, error: Exception) -> Any:
+        """As `run`, where `segment` ran before this frame was made and raised `error`."""
+
+        def fail() -> None:
+            self._code = segment.__code__
+            try:
+                self._report(error)
+            finally:
+                self._code = None
+            raise error
+
+        return self._run_with_travels(fail)
+
+    def _run_with_travels(self, first: Callable[[], Any]) -> Any:
+        """Run to the end, from wherever the user goes to meanwhile."""
         travel: Travel | None = None
         while True:
             try:
-                start = self._land(travel) if travel is not None else 0
-                return self._run_to_end(start)
+                if travel is None:
+                    return first()
+                return self._run_to_end(self._land(travel))
             except Travel as arriving:
                 if arriving.frame is not self:
                     raise
@@ -198,6 +220,7 @@ class Frame:
         """
         cursor = travel.cursor
         self._sprint = range(0)
+        self.forget_calls()
         self.phase = travel.phase
         self.position = cursor - 1 if travel.phase == "after" else cursor
         self.thread.stepped = True
@@ -217,7 +240,8 @@ class Frame:
         index, end = start, len(self.program)
         debugger = self.thread.debugger
         keep = debugger.options.keep_values
-        retention = debugger.retention if keep and not debugger.retention.fits(self) else None
+        fits = keep and debugger.retention.fits(self.program, self.inputs())
+        retention = debugger.retention if keep and not fits else None
         while index < end:
             index = self._run_from(index, keep, retention)
         if retention is not None:
@@ -236,11 +260,11 @@ class Frame:
         self.registers = self._store.registers
         self.watcher = None
 
-    def count_call(self, program: Program) -> int:
-        """The current node calls `program`: return how often it has by now."""
-        if self._calling != self.position:
+    def count_call(self, program: Program, index: int) -> int:
+        """Node `index`, which is running, calls `program`: return how often it has by now."""
+        if self._calling != index:
             self.forget_calls()
-            self._calling = self.position
+            self._calling = index
         count = self._calls[program] = self._calls.get(program, 0) + 1
         return count
 
@@ -332,14 +356,19 @@ class Frame:
         try:
             segment(self.registers, self.flags, self._trap_in_code, self.program.module, self._save)
         except Exception as error:
-            failed = _frame_of(error.__traceback__, self._code)
-            if failed is not None:
-                self._take_over(failed.tb_frame, failed.tb_lineno)
-                self._catch_up_before_error()
-            self.thread.raised(self, error)
+            self._report(error)
             raise
         finally:
             self._code = None
+
+    def _report(self, error: Exception) -> None:
+        """Generated code raised: find out at which node, and let the thread know."""
+        assert self._code is not None
+        failed = _frame_of(error.__traceback__, self._code)
+        if failed is not None:
+            self._take_over(failed.tb_frame, failed.tb_lineno)
+            self._catch_up_before_error()
+        self.thread.raised(self, error)
 
     def _catch_up_before_error(self) -> None:
         """Node `position` raised; what ran before it may explain why."""

@@ -136,19 +136,46 @@ def reads_own_value(text: str, name: str) -> bool:
 def evaluate(text: str, frame: Frame, scratch: dict[str, Any] | None = None) -> Any:
     """Return the value of an expression at the frame's position. Raises what it raises."""
     names = Names(frame, scratch)
-    return _run(eval, compile_expression(text), names)
+    return _run(eval, compile_expression(text), text, names)
 
 
 def execute_statements(text: str, frame: Frame, scratch: dict[str, Any]) -> None:
     """Run Python statements typed in the console; new names stay in `scratch`."""
     names = Names(frame, scratch)
-    _run(exec, compile(text, "<fxdap>", "exec", dont_inherit=True), names)
+    _run(exec, compile(text, "<fxdap>", "exec", dont_inherit=True), text, names)
 
 
-def _run(how: Callable[..., Any], code: CodeType, names: Names) -> Any:
+def _run(how: Callable[..., Any], code: CodeType, text: str, names: Names) -> Any:
     thread = names.frame.thread
     thread.evaluating += 1
     try:
         return how(code, _Globals(names), names)
+    except AttributeError as error:
+        explained = _about_body(text, names.frame)
+        if explained is None:
+            raise
+        raise AttributeError(explained) from error
     finally:
         thread.evaluating -= 1
+
+
+def _about_body(text: str, frame: Frame) -> str | None:
+    """What to say of `module.x` inside a body, whose module has no x and bears no useful name."""
+    program = frame.program
+    if program.parent is None:
+        return None
+    wanted = {
+        each.attr
+        for each in ast.walk(ast.parse(text.strip()))
+        if isinstance(each, ast.Attribute)
+        and isinstance(each.value, ast.Name)
+        and each.value.id == "module"
+    }
+    missing = next((name for name in sorted(wanted) if not hasattr(program.module, name)), None)
+    if missing is None:
+        return None
+    outer = program.root.name
+    return (
+        f"'module' is the body {program.path!r} of {outer} here, and that has no {missing!r}; "
+        f"choose the frame of {outer} in the call stack to ask its module"
+    )

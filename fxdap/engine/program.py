@@ -259,6 +259,13 @@ class Program:
         """The code of a sprint."""
         return self._code(span, keep=keep, checked=False, recorded=recorded)
 
+    def whole_code(self, *, keep: bool) -> Segment:
+        """The code of the whole graph, which looks at no flags and gives the result."""
+        span = range(len(self))
+        return SegmentWriter(self, RELEASED, span, keep=keep, checked=False, whole=True).compile(
+            self.file
+        )
+
     def _code(self, span: range, *, keep: bool, checked: bool, recorded: Container[int]) -> Segment:
         key = (span.start, keep, checked, bool(recorded))
         code = self._segments.get(key)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import torch
 
 from fxdap.engine.frame import Frame
-from fxdap.engine.program import RELEASED, SegmentSize
+from fxdap.engine.program import RELEASED, Program, SegmentSize
 
 DEFAULT_SHARE = 0.25
 """Part of the free memory that kept values may take unless `memoryBudget` says otherwise."""
+
+
+_TINY = 1000
+"""How often what a tiny graph makes would fit, so that larger inputs make no difference."""
 
 
 def free_memory() -> int:
@@ -56,16 +60,21 @@ class Retention:
             self._recordings = int(free_memory() * DEFAULT_SHARE) // 2
         return self._recordings
 
-    def fits(self, frame: Frame) -> bool:
+    def fits(self, program: Program, inputs: Iterable[Any]) -> bool:
         """Whether a run need not be counted: the last one had like inputs, and came to little."""
-        last = frame.program.last_run
+        last = program.last_run
         if last is None or 2 * last[1] > self.budget():
             return False
-        return _input_bytes(frame) == last[0]
+        return sum(map(_bytes, inputs)) == last[0]
+
+    def is_tiny(self, program: Program) -> bool:
+        """Whether the last run came to so little that runs need not be counted at all."""
+        last = program.last_run
+        return last is not None and _TINY * last[1] <= self.budget()
 
     def ran(self, frame: Frame) -> None:
         """A run that was counted has ended."""
-        frame.program.last_run = _input_bytes(frame), frame.kept_bytes
+        frame.program.last_run = sum(map(_bytes, frame.inputs())), frame.kept_bytes
 
     def has_room(self, frame: Frame, start: int, stop: int) -> bool:
         """Whether what nodes `start` to `stop` make will fit, as far as earlier runs tell."""
@@ -91,11 +100,6 @@ class Retention:
         """What recordings leave for values."""
         recorded = frame.history.nbytes if frame.history is not None else 0
         return self.budget() - recorded
-
-
-def _input_bytes(frame: Frame) -> int:
-    registers = frame.registers
-    return sum(_bytes(registers[index]) for index in frame.program.placeholders)
 
 
 def _measure(frame: Frame, start: int, stop: int) -> SegmentSize:

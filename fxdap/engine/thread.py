@@ -95,7 +95,7 @@ class DebugThread:
             caller = self.frames[-1]
             caller.locate()
             caller.program.runs_a_graph(caller.position)
-            frame.call = caller.count_call(frame.program)
+            frame.call = caller.count_call(frame.program, caller.position)
         else:
             self._forget_failure()
             frame.program.runs += 1
@@ -113,6 +113,13 @@ class DebugThread:
         if self.pause_requested or self.debugger.take_pause():
             self.pause_requested = True
             frame.pause()
+
+    def awaits_graph(self) -> bool:
+        """Whether something may stop in the next graph just because it begins."""
+        plan = self.plan
+        if plan is not None and (plan.frame is None or plan.into):
+            return True
+        return self.descent is not None or self.pause_requested or self.debugger.awaits_graph
 
     def leave(self, frame: Frame) -> None:
         """A graph ended; a step that was to land in it lands in its caller."""

@@ -24,6 +24,7 @@ class Binder:
         self._signature = inspect.signature(module.forward)
         parameters = self._signature.parameters.values()
         self._simple = all(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
+        self._count = len(parameters)
         self._plain = type(self._codegen) is CodeGen
 
     def placeholders(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sequence[Any]:
@@ -41,7 +42,7 @@ class Binder:
         return output if self._plain else self._codegen.process_outputs(output)
 
     def _values(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-        if self._simple and not kwargs and len(args) == len(self._signature.parameters):
+        if self._simple and not kwargs and len(args) == self._count:
             return list(args)
         bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()

@@ -36,11 +36,12 @@ SITE_LIMIT = 1000
 
 
 class _Site(NamedTuple):
-    """A module that was called from outside of graphs, and its program; keeps neither alive."""
+    """A module that was called, and what runs it; keeps neither module nor program alive."""
 
     module: ref[GraphModule]
     forward: object
     program: ref[Program]
+    binder: Binder | None
 
 
 class GraphRuns:
@@ -53,7 +54,7 @@ class GraphRuns:
         self._interpreters = InterpreterRuns(debugger, self._patches, self._bodies)
         self._binders: WeakKeyDictionary[Program, tuple[object, Binder | None]]
         self._binders = WeakKeyDictionary()
-        self._sites: dict[int, _Site] = {}
+        self._sites: dict[tuple[int, int], _Site] = {}
 
     def watch_tracing(self) -> None:
         """Know where from now on the nodes that the user's code traces or exports come from."""
@@ -70,12 +71,14 @@ class GraphRuns:
         def call(wrapped: _WrappedCall, obj: GraphModule, *args: Any, **kwargs: Any) -> Any:
             if dynamo_callback() is not None:
                 return original(wrapped, obj, *args, **kwargs)
-            if not runs._is_ours(obj, args, kwargs):
+            key = id(obj), runs._debugger.calling_root()
+            site = runs._site(key, obj)
+            if not runs._is_ours(obj, site, args, kwargs):
                 return runs._leave_alone(obj, args, kwargs, functools.partial(original, wrapped))
             if has_own_call(wrapped, obj) or has_hooks(obj):
                 native = functools.partial(original, wrapped, obj)
                 return runs._call_with_hooks(obj, args, kwargs, native)
-            return runs._forward(obj, args, kwargs)
+            return runs._forward(obj, args, kwargs, key, site)
 
         self._patches.set(_WrappedCall, "__call__", call)
         self._bodies.lineage.install(self._patches)
@@ -100,9 +103,15 @@ class GraphRuns:
         self._sites.clear()
         forget_all()
 
-    def _is_ours(self, module: GraphModule, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    def _is_ours(
+        self,
+        module: GraphModule,
+        site: _Site | None,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> bool:
         given = (*args, *kwargs.values()) if kwargs else args
-        if is_ghost(given) or (self._site(module) is None and not runs_its_graph(module)):
+        if is_ghost(given) or (site is None and not runs_its_graph(module)):
             return False
         if self._debugger.running_thread() or not self._debugger.options.just_my_code:
             return True
@@ -130,45 +139,54 @@ class GraphRuns:
 
     def _forward_once(self, module: GraphModule, *args: Any, **kwargs: Any) -> Any:
         module.__dict__.pop("forward", None)
-        return self._forward(module, args, kwargs)
+        key = id(module), self._debugger.calling_root()
+        return self._forward(module, args, kwargs, key, self._site(key, module))
 
-    def _forward(self, module: GraphModule, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _forward(
+        self,
+        module: GraphModule,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        key: tuple[int, int],
+        site: _Site | None,
+    ) -> Any:
         if self._bodies.lineage.pending:
             self._bodies.lineage.settle()
-        program = self._known_program(module)
-        code, binder = self._binders.get(program, (None, None))
-        if code is not forward_of(module):
-            code, binder = self._binders[program] = forward_of(module), self._binder(module)
+        program = site.program() if site is not None else None
+        if site is None or program is None:
+            program = self.program(module)
+            site = self._remember(key, module, program)
+        binder = site.binder
         if binder is None:
             return type(module).forward(module, *args, **kwargs)
         inputs = binder.placeholders(args, kwargs)
         return binder.result(self._debugger.run_program(program, inputs))
 
-    def _site(self, module: GraphModule) -> _Site | None:
-        """What is known of a module whose calls run the same code as when it was called before."""
-        site = self._sites.get(id(module))
+    def _site(self, key: tuple[int, int], module: GraphModule) -> _Site | None:
+        """What is known of a module whose calls run the same code as when it was called before.
+
+        What stands before a graph's first node runs with cold caches, so every call counts.
+        """
+        site = self._sites.get(key)
         if site is None or site.module() is not module or site.forward is not forward_of(module):
             return None
         replaced = "forward" in module.__dict__ or module._compiled_call_impl is not None
         return None if replaced else site
 
-    def _known_program(self, module: GraphModule) -> Program:
-        """As `program`, by a short way for what is called again from outside of graphs.
+    def _remember(self, key: tuple[int, int], module: GraphModule, program: Program) -> _Site:
+        """Note what is called from outside of graphs, and bodies of the calling graph.
 
-        What stands before a graph's first node runs with cold caches, so every call counts.
+        What program others have depends on who calls them.
         """
-        outermost = self._debugger.running_thread() is None
-        site = self._site(module) if outermost else None
-        if site is not None:
-            program = site.program()
-            if program is not None:
-                return program
-        program = self.program(module)
-        if outermost:
+        code, binder = self._binders.get(program, (None, None))
+        if code is not forward_of(module):
+            code, binder = self._binders[program] = forward_of(module), self._binder(module)
+        site = _Site(ref(module), forward_of(module), ref(program), binder)
+        if key[1] == (id(program.root) if program.parent is not None else 0):
             if len(self._sites) >= SITE_LIMIT:
                 self._sites.clear()
-            self._sites[id(module)] = _Site(ref(module), forward_of(module), ref(program))
-        return program
+            self._sites[key] = site
+        return site
 
     def _binder(self, module: GraphModule) -> Binder | None:
         """What binds the module's calls; None if `forward` does not run the graph as it is now."""

@@ -34,19 +34,23 @@ class Watches:
         self._programs: weakref.WeakKeyDictionary[Program, ProgramWatch]
         self._programs = weakref.WeakKeyDictionary()
         self._lock = threading.RLock()
+        self._active: bool | None = False
         self.version = 0
 
     def changed(self) -> None:
         """The filters or breakpoints are others now."""
         with self._lock:
             self._programs.clear()
+            self._active = None
             self.version += 1
 
     @property
     def active(self) -> bool:
         """Whether anything is watched at all."""
-        filters = any(name in self._debugger.exceptions.enabled for name in FILTERS)
-        return filters or any(is_on_writes(b) for b in self._debugger.breakpoints.all())
+        if self._active is None:
+            filters = any(name in self._debugger.exceptions.enabled for name in FILTERS)
+            self._active = filters or any(map(is_on_writes, self._debugger.breakpoints.all()))
+        return self._active
 
     def watcher(self, frame: Frame, start: int) -> Watcher | None:
         """What looks at the values of a run from node `start` on; None if nothing is watched."""
