@@ -15,7 +15,7 @@ from fxdap.server.places import listing_place, source_place
 from fxdap.server.variables_tree import Group, Item
 from fxdap.view.input_kinds import KINDS, input_kind
 from fxdap.view.scope import ModuleScope
-from fxdap.view.symbols import bound_symbols, has_symbols
+from fxdap.view.symbols import bound_symbols, left_open
 
 DIRECT_LIMIT = 80
 CHUNK = 100
@@ -58,7 +58,7 @@ def _collect(program: Program) -> Places:
     root = Place("")
     result = Places({kind: [] for kind in KINDS}, root, {"": root}, [])
     for index, node in enumerate(program.nodes):
-        if has_symbols(node):
+        if left_open(node) is not None:
             result.sized.append(index)
         if node.op in ("placeholder", "get_attr"):
             result.given[input_kind(program.module, node)].append(index)
@@ -103,7 +103,7 @@ def _symbols(frame: Frame, sized: list[int], end: int) -> list[Item]:
     nodes = frame.program.nodes
     bound: dict[str, int] = {}
     for index in sized[: bisect_left(sized, end)]:
-        for symbol, size in bound_symbols(nodes[index], frame.registers[index]):
+        for symbol, size in bound_symbols(left_open(nodes[index]), frame.registers[index]):
             bound.setdefault(symbol, size)
     if not bound:
         return []
@@ -163,7 +163,7 @@ def value_item(frame: Frame, index: int) -> Item:
         note=change_note(frame, index),
         declared=listing_place(frame.program, index),
         origin=source_place(node),
-        node=node,
+        left_open=left_open(node),
     )
 
 

@@ -16,6 +16,7 @@ from fxdap.server.variables_tree import Group, Item
 from fxdap.view.guards import guard_conditions, is_guard
 from fxdap.view.input_names import output_names
 from fxdap.view.node_text import format_argument, target_name
+from fxdap.view.symbols import left_open
 
 
 def node_items(frame: Frame) -> list[Item]:
@@ -94,7 +95,7 @@ def _argument(frame: Frame, name: str, argument: Any) -> Item:
         note=change_note(frame, index),
         declared=listing_place(frame.program, index),
         origin=source_place(argument),
-        node=argument,
+        left_open=left_open(argument),
     )
 
 

@@ -15,7 +15,7 @@ from fxdap.server.variables_tree import Branch, Item, LazyBranch, ValueBranch
 from fxdap.view.budget import Budget
 from fxdap.view.children import count_children
 from fxdap.view.summary import summarize, type_name
-from fxdap.view.symbols import with_symbols
+from fxdap.view.symbols import Open, with_symbols
 from fxdap.wire.messages import ValueFormat, Variable, VariablePresentationHint
 
 if TYPE_CHECKING:
@@ -113,15 +113,20 @@ class Presenter:
         if _is_group(item):
             return Row(item.text or "", item.type or "", 0, 0), item.branch
         row = self.row(item.value, budget)
-        return row, self.branch(item.value, path, row)
+        return row, self.branch(item.value, path, row, left_open=item.left_open)
 
     def branch(
-        self, value: Any, path: str | None, row: Row, frame: Frame | None = None
+        self,
+        value: Any,
+        path: str | None,
+        row: Row,
+        frame: Frame | None = None,
+        left_open: Open | None = None,
     ) -> Branch | None:
         """What a value shows when it is opened; None if that is nothing."""
         if not row.named and not row.indexed:
             return None
-        branch = ValueBranch(value, path)
+        branch = ValueBranch(value, path, left_open)
         branch.frame = frame
         return branch
 
@@ -154,8 +159,8 @@ def formatted(value: Any, text: str, value_format: ValueFormat | None) -> str:
 
 def _text(item: Item, row: Row) -> str:
     text = row.text
-    if item.node is not None:
-        text = with_symbols(text, item.node, item.value)
+    if item.left_open is not None:
+        text = with_symbols(text, item.left_open, item.value)
     return f"{text}  {item.note}" if item.note else text
 
 

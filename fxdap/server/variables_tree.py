@@ -6,10 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from torch.fx import Node
-
 from fxdap.engine.frame import Frame
 from fxdap.view.children import Child, children, count_children, indexed_children
+from fxdap.view.symbols import Open, part
 
 
 @dataclass(frozen=True)
@@ -31,8 +30,8 @@ class Item:
     """File and line that the value comes from."""
     note: str = ""
     """What is to be said after the value."""
-    node: Node | None = None
-    """The node that gave the value."""
+    left_open: Open | None = None
+    """What the metadata of the node that gave the value leaves open."""
 
 
 class Branch:
@@ -72,9 +71,10 @@ class Group(Branch):
 class ValueBranch(Branch):
     """The children of a Python value; `expression` evaluates to it, if anything does."""
 
-    def __init__(self, value: Any, expression: str | None) -> None:
+    def __init__(self, value: Any, expression: str | None, left_open: Open | None = None) -> None:
         self.value = value
         self.expression = expression
+        self.left_open = left_open
 
     @property
     def indexed(self) -> int:
@@ -85,10 +85,13 @@ class ValueBranch(Branch):
         return count_children(self.value).named
 
     def items(self) -> list[Item]:
-        return [_item(c) for c in children(self.value).named]
+        return self._items(children(self.value).named, 0)
 
     def page(self, start: int, count: int) -> list[Item]:
-        return [_item(c) for c in indexed_children(self.value, start, count)]
+        return self._items(indexed_children(self.value, start, count), start)
+
+    def _items(self, found: list[Child], start: int) -> list[Item]:
+        return [_item(child, part(self.left_open, i)) for i, child in enumerate(found, start)]
 
 
 class LazyBranch(Branch):
@@ -102,6 +105,12 @@ class LazyBranch(Branch):
         return [Item(self._name, self._compute())]
 
 
-def _item(child: Child) -> Item:
-    lazy = child.load if child.lazy is not None else None
-    return Item(child.name, child.value, accessor=child.accessor, kind=child.kind, lazy=lazy)
+def _item(child: Child, left_open: Open | None) -> Item:
+    return Item(
+        child.name,
+        child.value,
+        accessor=child.accessor,
+        kind=child.kind,
+        lazy=child.load if child.lazy is not None else None,
+        left_open=left_open,
+    )

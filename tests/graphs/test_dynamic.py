@@ -5,12 +5,12 @@ import torch
 from torch import fx
 
 from fxdap.server.env_tree import env_items
-from fxdap.server.variables_tree import Item
+from fxdap.server.variables_tree import Item, ValueBranch
 from fxdap.view.listing import build_listing
 from fxdap.view.scope import module_scopes
 from fxdap.view.source import user_line
 from fxdap.view.summary import summarize
-from fxdap.view.symbols import bound_symbols, with_symbols
+from fxdap.view.symbols import Parts, bound_symbols, left_open, with_symbols
 from sample_models import dynamic
 from tests.engine.driver import Driver
 
@@ -36,12 +36,7 @@ def shown(module) -> dict[str, str]:
     driver.break_on("op:output")
     with driver:
         module(*dynamic.example_inputs())
-    return {
-        i.name: with_symbols(i.text or summarize(i.value), i.node, i.value)
-        if i.node is not None
-        else i.text or summarize(i.value)
-        for i in found
-    }
+    return {i.name: with_symbols(i.text or summarize(i.value), i.left_open, i.value) for i in found}
 
 
 def symbols(module) -> list[str]:
@@ -91,10 +86,30 @@ def test_nodes_made_by_torchs_passes_stand_in_no_module_and_on_no_line_of_the_us
 
 def test_metadata_that_does_not_fit_the_value_is_left_out():
     node = fx.Graph().placeholder("x")
-    assert with_symbols("f32[2] cpu", node, torch.ones(2)) == "f32[2] cpu"
+    assert with_symbols("f32[2] cpu", left_open(node), torch.ones(2)) == "f32[2] cpu"
     node.meta["val"] = (
         dynamic.program().graph_module.graph.find_nodes(op="placeholder")[0].meta["val"]
     )
-    assert with_symbols("f32[2] cpu", node, torch.ones(2)) == "f32[2] cpu"
-    assert with_symbols("None", node, None) == "None"
-    assert list(bound_symbols(node, torch.ones(2))) == []
+    assert with_symbols("f32[2] cpu", left_open(node), torch.ones(2)) == "f32[2] cpu"
+    assert with_symbols("None", left_open(node), None) == "None"
+    assert list(bound_symbols(left_open(node), torch.ones(2))) == []
+
+
+OPEN = Parts((("s0", ""), None, "s1", Parts((("2*s0",),))))
+ITEMS = (torch.ones(7, 16), torch.ones(7), 7, [torch.ones(14)])
+
+
+def test_the_items_of_a_tuple_show_their_symbols():
+    shown = "(f32[s0=7, 16], f32[7], s1=7, [f32[2*s0=14]])"
+    assert with_symbols(summarize(ITEMS), OPEN, ITEMS) == shown
+    assert with_symbols("(f32[7, 16], ... 3 more)", OPEN, ITEMS) == "(f32[s0=7, 16], ... 3 more)"
+    assert list(bound_symbols(OPEN, ITEMS)) == [("s0", 7), ("s1", 7)]
+    rows = ValueBranch(ITEMS, "x", OPEN).page(0, 4)
+    assert [row.left_open for row in rows] == list(OPEN.items)
+
+
+def test_what_max_gives_shows_its_symbols():
+    found = torch.ones(7, 16).max(1)
+    assert with_symbols(summarize(found), Parts((("s0",), ("s0",))), found) == (
+        "max(values=f32[s0=7], indices=i64[s0=7])"
+    )

@@ -17,7 +17,7 @@ from fxdap.server.clipboard import clipboard_text
 from fxdap.server.present import formatted
 from fxdap.server.registry import When, serves
 from fxdap.server.source_hover import is_pure, names_node, node_assigned
-from fxdap.view.symbols import with_symbols
+from fxdap.view.symbols import left_open, with_symbols
 from fxdap.wire.errors import RequestError
 from fxdap.wire.messages import (
     Capabilities,
@@ -86,16 +86,14 @@ def _shown(
 ) -> EvaluateResponseBody:
     row = session.presenter.row(value)
     reference = 0
-    branch = session.presenter.branch(value, text, row, frame)
+    index = frame.program.by_name.get(text)
+    unbound = left_open(frame.program.nodes[index]) if index is not None else None
+    branch = session.presenter.branch(value, text, row, frame, unbound)
     if branch is not None:
         key = ("evaluate", frame.thread.id, frame.program.path, text, context)
         reference = session.variables.add(key, frame.thread.id, branch)
-    index = frame.program.by_name.get(text)
-    node = frame.program.nodes[index] if index is not None else None
     return EvaluateResponseBody(
-        result=session.presenter.styled(
-            with_symbols(row.text, node, value) if node is not None else row.text
-        ),
+        result=session.presenter.styled(with_symbols(row.text, unbound, value)),
         type=row.type,
         variables_reference=reference,
         named_variables=row.named or None,
