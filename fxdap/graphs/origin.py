@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
+from torch._subclasses.functional_tensor import FunctionalTensor
 from torch.fx import Interpreter, Proxy
 
 from fxdap.view.compatibility import is_fx_tracing
@@ -27,12 +28,13 @@ _PASS_THROUGH = (
     os.path.join(_TORCH, "_functorch", "functional_call.py"),
     os.path.join(_TORCH, "_functorch", "vmap.py"),
 )
+_GHOSTS = (FakeTensor, FunctionalTensor, Proxy)
 _BOXED_RUN = Interpreter.boxed_run.__code__
 _OWN = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
 
 
 def is_ghost(args: Iterable[Any]) -> bool:
-    """Whether a call only computes shapes or traces: under FakeTensor or proxy mode.
+    """Whether a call only computes shapes or traces: with fake or functional tensors or proxies.
 
     Higher-order ops such as cond run their bodies so before the real call.
     """
@@ -45,14 +47,15 @@ def is_ghost(args: Iterable[Any]) -> bool:
     # A loop, not any(): this stands before every graph that runs.
     for value in args:
         kind = type(value)
-        if kind is not torch.Tensor and issubclass(kind, (FakeTensor, Proxy)):
+        if kind is not torch.Tensor and issubclass(kind, _GHOSTS):
             return True
     return False
 
 
 def _computes_shapes() -> bool:
     modes = torch._C._TorchDispatchModeKey
-    return any(torch._C._get_dispatch_mode(mode) for mode in (modes.PROXY, modes.FAKE))
+    ghostly = (modes.PROXY, modes.FAKE, modes.FUNCTIONAL)
+    return any(torch._C._get_dispatch_mode(mode) for mode in ghostly)
 
 
 def is_users_class(cls: type) -> bool:

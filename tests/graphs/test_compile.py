@@ -312,3 +312,26 @@ def test_a_model_that_is_no_single_graph_is_refused_with_the_reason(models):
         )
     assert "the model is no single graph: Failed to trace builtin operator" in str(refused.value)
     assert "Debug a script that runs it, with `compile`: 'dynamo'" in str(refused.value)
+
+
+@torch._dynamo.config.patch(compiled_autograd=True)
+def test_with_compiled_autograd_the_whole_backward_is_one_graph():
+    model, x = Scale(), torch.tensor([1.0, -1.0])
+
+    def train(x: torch.Tensor) -> None:
+        model(x).backward()
+
+    def gradient(backend: str) -> Any:
+        torch._dynamo.reset()
+        model.zero_grad()
+        torch.compile(train, backend=backend)(x)
+        return model.weight.grad
+
+    plain = gradient("aot_eager")
+    with Driver() as driver:
+        driver.break_on("after:op:output")
+        assert torch.equal(gradient("fxdap_aot"), plain)
+    graphs = [stop.stack[0].partition("%")[0] for stop in driver.stops]
+    forward, backward = graphs
+    assert forward.endswith("train.forward")
+    assert backward.startswith("CompiledAutograd")

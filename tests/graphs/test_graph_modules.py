@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import fx, nn
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch._subclasses.functional_tensor import FunctionalTensorMode, dispatch_functionalize
 from torch.fx._symbolic_trace import PH
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.graph import CodeGen
@@ -258,7 +259,7 @@ def test_shapes_under_a_fake_mode_never_stop():
     assert driver.stops == []
 
 
-@pytest.mark.filterwarnings("ignore:.*torch.jit.trace:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:.*torch.jit.trace")
 def test_jit_tracing_a_graph_never_stops():
     module = chain(2)
     with everywhere() as driver:
@@ -422,3 +423,12 @@ def test_pytree_inputs_of_traced_and_exported_graphs_are_unpacked():
         result, driver = stepped(module, *args, **kwargs)
         assert_same(result, plain)
         assert driver.places[-1] == "%output"
+
+
+def test_functional_tensors_are_ghosts():
+    graph = fx.symbolic_trace(nn.ReLU())
+    with Driver(entry=True, just_my_code=False) as driver:
+        dispatch_functionalize(graph, FunctionalTensorMode())(torch.ones(2))
+        assert driver.stops == []
+        graph(torch.ones(2))
+    assert driver.reasons == ["entry"]
