@@ -10,7 +10,6 @@ from tests.engine.driver import Driver
 from tests.graphs.stepped_bodies import compare_with_torch, run
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:.*torch.jit.script:DeprecationWarning",
     "ignore:.*should not be instantiated:DeprecationWarning",
 )
 

@@ -9,8 +9,6 @@ from sample_models import checkpoint
 from tests.engine.driver import Driver, assert_same
 from tests.graphs.stepped_bodies import run
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")
-
 
 @pytest.fixture(scope="module")
 def program() -> Any:

@@ -15,8 +15,6 @@ from sample_models import control_flow
 from tests.engine.driver import Driver
 from tests.graphs.stepped_bodies import compare_with_torch, run
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")
-
 SAMPLES = ("branch", "loop", "running_sum", "each_row")
 Graph = tuple[fx.GraphModule, tuple[Any, ...]]
 

@@ -8,9 +8,7 @@ import torch
 from sample_models import flex
 from tests.engine.driver import Driver, assert_same
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:.*torch.jit.script:DeprecationWarning", "ignore:flex_attention called without"
-)
+pytestmark = pytest.mark.filterwarnings("ignore:flex_attention called without")
 
 
 @pytest.fixture(scope="module")

@@ -49,8 +49,7 @@ class AotGraphs:
         from torch._dynamo.backends.common import aot_autograd
         from torch._functorch.partitioners import min_cut_rematerialization_partition
 
-        early = "force_non_lazy_backward_lowering"
-        with functorch.patch({early: True} if hasattr(functorch, early) else {}):
+        with functorch.patch(force_non_lazy_backward_lowering=True):
             compiled = aot_autograd(
                 fw_compiler=self._compiler("forward"),
                 bw_compiler=self._compiler("backward"),
