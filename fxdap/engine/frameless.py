@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from time import perf_counter
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from fxdap.engine.bodies import only_caller
 from fxdap.engine.effects import find_effects
@@ -49,14 +48,11 @@ class Frameless:
         return result
 
 
-_known: WeakKeyDictionary[Program, Frameless] = WeakKeyDictionary()
-
-
 def frameless(thread: DebugThread, program: Program) -> Frameless | None:
     """A body that the current node calls, if it can run without a frame now."""
     if thread.awaits_graph() or thread.debugger.watches.active:
         return None
-    known = _known.get(program)
+    known: Frameless | None = program.frameless
     if known is None or known.flags_version != program.flags_version:
         known = _make(thread, program)
     if known is None or known.caller is not thread.frames[-1].program or 0 in program.no_sprint:
@@ -76,8 +72,8 @@ def _make(thread: DebugThread, program: Program) -> Frameless | None:
     index = only_caller(caller, program.module)
     if index is None or list(program.placeholders) != list(range(len(program.placeholders))):
         return None
-    known = _known[program] = Frameless(program, caller, index, keep)
-    return known
+    program.frameless = Frameless(program, caller, index, keep)
+    return program.frameless
 
 
 def _never(index: int) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Container, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch.fx import Graph, Node
@@ -12,6 +12,9 @@ from fxdap.engine.opaque import runs_python
 from fxdap.view.listing import Listing, build_listing
 from fxdap.view.regions import Region, regions
 from fxdap.view.scope import ModuleScope, enclosing_scopes, module_scopes
+
+if TYPE_CHECKING:
+    from fxdap.engine.frameless import Frameless
 
 BODY_NODE = "fxdap_body_node"
 """In the meta of a derived graph's node: the name of the body's node that it was made for."""
@@ -119,6 +122,8 @@ class Program:
         self.last_run: tuple[int, int] | None = None
         """Bytes of the inputs and of all values, of the last run that ended."""
         self.segment_sizes: dict[tuple[int, int], SegmentSize] = {}
+        self.frameless: Frameless | None = None
+        """What runs a body that needs no frame."""
         self._listing: Listing | None = None
         self._regions: tuple[Region, ...] | None = None
         self.no_sprint = {
