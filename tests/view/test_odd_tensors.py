@@ -198,7 +198,8 @@ dist.destroy_process_group()
 def test_dtensors_of_one_process_flow_through_a_graph():
     command = [sys.executable, "-W", "ignore", "-c", GLOO]
     run = subprocess.run(command, capture_output=True, text=True)
-    assert run.stdout.splitlines() == [
+    # Gloo itself prints to stdout before torch 2.11.
+    assert [line for line in run.stdout.splitlines() if not line.startswith("[Gloo]")] == [
         "f32[4, 2] cpu  DTensor  (Shard(dim=0),) on mesh (1,)",
         "f32[2, 2] cpu  DTensor  (Replicate(),) on mesh (1,)",
         "f32[4, 2] cpu  DTensor  (Shard(dim=0),) on mesh (1,)",

@@ -266,13 +266,13 @@ def test_a_cuda_tensor_is_shown_without_waiting_for_the_device():
 
 DTENSOR = """
 import torch, torch.distributed as dist
-from torch.distributed.tensor import Shard, distribute_tensor
+from torch.distributed.tensor import DTensor, Shard
 from torch.distributed.device_mesh import init_device_mesh
 from torch.testing._internal.distributed.fake_pg import FakeStore
 from fxdap.view.children import children
 from fxdap.view.summary import summarize
 dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=2)
-tensor = distribute_tensor(torch.ones(4, 2), init_device_mesh("cpu", (2,)), [Shard(0)])
+tensor = DTensor.from_local(torch.ones(2, 2), init_device_mesh("cpu", (2,)), [Shard(0)])
 print(summarize(tensor))
 print({c.name: summarize(c.value) for c in children(tensor).named}["_local_tensor"])
 """
