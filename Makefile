@@ -7,7 +7,7 @@ READY := .venv/.ready
 NPM_READY := extension/node_modules/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: demo test check pytest vscode-tests zoo torch-matrix bench extension vscode clean help
+.PHONY: demo test check pytest vscode-tests soak zoo torch-matrix bench extension vscode clean help
 
 help:
 	@echo "make demo       debug a transformer in this terminal"
@@ -15,6 +15,7 @@ help:
 	@echo "make extension  build extension/fxdap.vsix"
 	@echo "make test       everything CI runs"
 	@echo "make check      linters, types and layers only"
+	@echo "make soak       10,000 steps and 200 sessions, to see that nothing is left behind"
 	@echo "make zoo        debug small models of every architecture that the tests know"
 	@echo "make torch-matrix  the Python tests on the oldest and the newest torch"
 	@echo "make bench      one table of speeds, with the peers beside them"
@@ -42,6 +43,9 @@ pytest: .venv
 # The editor tests set up their own rig.
 vscode-tests: .venv extension/fxdap.vsix
 	node tests/vscode/run.mjs
+
+soak: .venv
+	$(BIN)/pytest tests/dialogue/test_soak.py -m soak
 
 zoo: .venv
 	$(BIN)/pytest tests/zoo -m zoo

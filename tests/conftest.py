@@ -29,3 +29,12 @@ def no_compiled_graphs_left() -> Iterator[None]:
     if dynamo is not None:
         dynamo.reset()
         gc.collect()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """The long forms are run only where `-m soak` asks for them."""
+    if "soak" in config.option.markexpr:
+        return
+    long = [item for item in items if item.get_closest_marker("soak")]
+    items[:] = [item for item in items if not item.get_closest_marker("soak")]
+    config.hook.pytest_deselected(items=long)

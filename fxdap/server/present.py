@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _NOT_FINITE = re.compile(r"(?<![\w.])(?:nan|-?inf)(?: \d[\d,]*)?(?![\w.])")
 
 ROW_LIMIT = 5000
-"""Rows kept at once; those of tensors that are gone are dropped first."""
+"""Rows kept at once."""
 
 
 class Row(NamedTuple):
@@ -145,10 +145,15 @@ class Presenter:
 
     def _keep(self, tensor: torch.Tensor, version: int, row: Row) -> None:
         if len(self._rows) >= ROW_LIMIT:
-            self._rows = {k: kept for k, kept in self._rows.items() if kept[0]() is not None}
-            if len(self._rows) >= ROW_LIMIT:
-                self._rows.clear()
-        self._rows[id(tensor)] = (weakref.ref(tensor), version, row)
+            self._rows.clear()
+        key = id(tensor)
+
+        def forget(gone: weakref.ref[torch.Tensor]) -> None:
+            known = self._rows.get(key)
+            if known is not None and known[0] is gone:
+                del self._rows[key]
+
+        self._rows[key] = (weakref.ref(tensor, forget), version, row)
 
 
 def formatted(value: Any, text: str, value_format: ValueFormat | None) -> str:

@@ -13,6 +13,9 @@ from torch.fx import GraphModule, Interpreter, Node
 from fxdap.engine.plan import Plan, step_over
 from fxdap.engine.stops import Stop
 from fxdap.engine.thread import DebugThread
+from fxdap.lsp.listing.checks import node_findings
+from fxdap.lsp.listing.model import Listing as TextListing
+from fxdap.lsp.listing.operators import opcode
 from fxdap.server.frames import stack_entries
 from fxdap.view.listing import Listing, build_listing
 from fxdap.view.listing_text import names_by_line
@@ -46,6 +49,25 @@ def check_listing(graph: Graph, listing: Listing) -> None:
         expected += [f"{inner.path}/{node.name}" for node in inner.graph.nodes]
     assert list(names_by_line(listing.text).values()) == expected
     assert {name: line for line, name in names_by_line(listing.text).items()} == listing.lines
+
+
+def check_reading(graph: Graph, listing: Listing) -> None:
+    """The language server reads that graph from the text, and reports nothing that is not so."""
+    text = TextListing(listing.text)
+    nested = nested_graphs(graph.module, graph.module.graph)
+    nodes: dict[int, Node] = {}
+    for path, part in (("", graph.module.graph), *((each.path, each.graph) for each in nested)):
+        for node in part.nodes:
+            read = text.find(path, node.name)
+            assert read is not None, node
+            assert opcode(read.text) == node.op, node.format_node()
+            names = {each.text.name for each in read.inputs}
+            assert names == {each.name for each in node.all_input_nodes}, node.format_node()
+            nodes[read.line] = node
+    for found in (each for node in text.nodes for each in node_findings(text, node)):
+        node = nodes[found.line]
+        assert found.code in ("dead", "device"), found
+        assert found.code == "device" or not node.users, found
 
 
 def check_values(graph: Graph) -> None:

@@ -5,7 +5,7 @@ from importlib.util import find_spec
 import pytest
 
 from tests.zoo.captures import CAPTURES, Captured
-from tests.zoo.checks import check_listing, check_stops, check_values, listing_of
+from tests.zoo.checks import check_listing, check_reading, check_stops, check_values, listing_of
 from tests.zoo.collection import BY_NAME, ZOO
 from tests.zoo.conftest import SecondProcess
 from tests.zoo.second import digest
@@ -27,6 +27,7 @@ def test_the_debugger_tells_the_truth_about(
     for graph in (graph for each in captured.values() for graph in each.graphs):
         listing = listing_of(graph)
         check_listing(graph, listing)
+        check_reading(graph, listing)
         check_values(graph)
         check_stops(graph, listing)
         digests[graph.title] = digest(listing.text)
