@@ -19,6 +19,7 @@ from benchmarks import (
     memory,
     python_side,
     reversing,
+    scale,
     startup,
     throughput,
 )
@@ -43,6 +44,8 @@ MEASUREMENTS: dict[tuple[str, ...], Measurement] = {
     ("first_stop",): startup.first_stop,
     ("ready_20k", "listing_20k"): startup.large_graphs,
     ("ready_100k", "listing_100k"): startup.huge_graphs,
+    ("first_stop_100k", "env_100k", "step_100k"): scale.huge_graph,
+    ("breakpoints_1k_set", "breakpoints_1k_met"): scale.many_breakpoints,
     ("memory_overhead",): memory.overhead,
     ("interp_subclass",): hooks.subclass,
     ("attach_idle",): startup.idle,

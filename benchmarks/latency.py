@@ -39,7 +39,7 @@ def looking() -> Iterable[Row]:
         for _ in range(ROUNDS):
             session.step()
             frame = session.frames()[0].id
-            pages.append(_page_seconds(session, frame))
+            pages.append(page_seconds(session, frame))
             evaluations.append(stopwatch(partial(session.evaluate, "mul_7 + 1", frame)))
     yield milliseconds("variables_page", pages)
     yield milliseconds("evaluate", evaluations)
@@ -51,7 +51,7 @@ def long_env() -> Iterable[Row]:
         pages = []
         for _ in range(20):
             session.step()
-            pages.append(_page_seconds(session, session.frames()[0].id))
+            pages.append(page_seconds(session, session.frames()[0].id))
     yield milliseconds("env_20k", pages, 5.0)
 
 
@@ -94,7 +94,8 @@ def _refresh(session: Session, scope: str) -> None:
     session.variables(session.scopes(frame)[scope].variables_reference)
 
 
-def _page_seconds(session: Session, frame: int) -> float:
+def page_seconds(session: Session, frame: int) -> float:
+    """How long the first page of a frame's Env takes."""
     env = session.scopes(frame)["Env"].variables_reference
     return stopwatch(lambda: session.variables(env))
 

@@ -43,6 +43,10 @@ def chain_20k() -> Loaded:
     return chain_graph(20_000), (torch.linspace(-1, 1, 8),)
 
 
+def chain_100k() -> Loaded:
+    return chain_graph(100_000), (torch.linspace(-1, 1, 8),)
+
+
 def gpt12() -> Loaded:
     inputs = gpt.example_inputs()
     return torch.export.export(gpt.GPT().eval(), inputs).module(), inputs

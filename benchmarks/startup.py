@@ -33,7 +33,7 @@ def initialize() -> Iterable[Row]:
         {
             "fxdap": lambda: _initialize("fxdap.adapter"),
             "debugpy": lambda: _initialize("debugpy.adapter"),
-            "python": lambda: _python("pass"),
+            "python": lambda: bare_python("pass"),
         },
         seconds=8,
     )
@@ -49,9 +49,9 @@ def first_stop() -> Iterable[Row]:
         times = take_turns(
             {
                 "fxdap": _first_stop,
-                "bare": lambda: _python(IMPORT_AND_CAPTURE),
+                "bare": lambda: bare_python(IMPORT_AND_CAPTURE),
                 "debugpy": lambda: _debugpy_first_stop(script),
-                "bare debugpy": lambda: _python("import torch"),
+                "bare debugpy": lambda: bare_python("import torch"),
             },
             seconds=40,
         )
@@ -136,7 +136,7 @@ def _debugpy_first_stop(script: Path) -> float:
         return time.perf_counter() - start
 
 
-def _python(code: str) -> float:
+def bare_python(code: str) -> float:
     """Until the code is through; taking the process down again does not count."""
     command = [sys.executable, "-c", f"{code}\nprint('through', flush=True)"]
     start = time.perf_counter()

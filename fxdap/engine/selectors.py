@@ -39,6 +39,9 @@ class Selector:
 
     def match(self, program: Program) -> Match:
         """Return the nodes of `program` that every term matches, and how bare terms were read."""
+        named = program.by_name.get(self.terms[0].value)
+        if named is not None and self.terms == (Term("", self.terms[0].value, False),):
+            return Match((named,), _named(self.terms[0].value))
         tests = [term.test(program) for term in self.terms]
         indices = tuple(
             i for i, node in enumerate(program.nodes) if all(t(program, node) for t, _ in tests)
@@ -63,7 +66,7 @@ class Term:
 
     def _bare(self, program: Program) -> tuple[Test, str]:
         if any(_glob(node.name, self.value) for node in program.nodes):
-            return _name_test(self), f"node name {self.value!r}"
+            return _name_test(self), _named(self.value)
         if self.value in OPCODES:
             return _opcode_test(self), f"opcode {self.value!r}"
         return _target_test(self), f"target {self.value!r}"
@@ -116,6 +119,10 @@ def _regex_term(pattern: str, negated: bool) -> Term:
     except re.error as error:
         raise SelectorError(f"bad regular expression /{pattern}/: {error}") from None
     return Term("/", pattern, negated)
+
+
+def _named(name: str) -> str:
+    return f"node name {name!r}"
 
 
 def _glob(text: str, pattern: str) -> bool:

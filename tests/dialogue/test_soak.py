@@ -1,4 +1,4 @@
-"""A process that is debugged for long, or often, keeps nothing of it; `make soak` goes on longest."""
+"""A process debugged for long, or often, keeps nothing of it; `make soak` goes on for longer."""
 
 from __future__ import annotations
 
@@ -89,6 +89,9 @@ def test_steps_leave_nothing_behind(listen: Listen, steps: int) -> None:
             session.go("next")
             session.thread = session.client.wait_event("stopped").thread_id
             look(session)
+        # Always at the same place: what the graph has computed so far is kept for the client.
+        session.go("continue")
+        session.stopped("function breakpoint", "add")
         sizes.append(size(session, listening))
     leave(session)
 

@@ -74,6 +74,7 @@ QUIET = [
     ("%d = getattr(%x, 'device')\n%a = torch.zeros(2, device=%d)", "%a"),
     ("%a = .add_(%x, 1)\n%v = .view(%a, 32)", "%v"),
     ("%v = .view(%x, 32)\n%b = torch.neg(%v)\n%a = .add_(%x, 1)", "%b, %a"),
+    ("%p = aten.select.int(%x, 0, 1)\n%a = aten.fill_.Scalar(%p, 1)", "%x, %a"),
     ("%a = f('%nothing', %x)", "%a"),
 ]
 

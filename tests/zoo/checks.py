@@ -16,6 +16,7 @@ from fxdap.engine.thread import DebugThread
 from fxdap.lsp.listing.checks import node_findings
 from fxdap.lsp.listing.model import Listing as TextListing
 from fxdap.lsp.listing.operators import opcode
+from fxdap.lsp.listing.storage_checks import shared_writes
 from fxdap.server.frames import stack_entries
 from fxdap.view.listing import Listing, build_listing
 from fxdap.view.listing_text import names_by_line
@@ -64,6 +65,7 @@ def check_reading(graph: Graph, listing: Listing) -> None:
             names = {each.text.name for each in read.inputs}
             assert names == {each.name for each in node.all_input_nodes}, node.format_node()
             nodes[read.line] = node
+    assert not list(shared_writes(text))
     for found in (each for node in text.nodes for each in node_findings(text, node)):
         node = nodes[found.line]
         assert found.code in ("dead", "device"), found

@@ -5,6 +5,9 @@ from collections.abc import Iterator
 from fxdap.lsp.listing.facts import storage_of
 from fxdap.lsp.listing.finding import Finding, Severity
 from fxdap.lsp.listing.model import Listing, Node
+from fxdap.lsp.listing.operators import traits
+
+_INDEXING = frozenset({"select", "slice", "unsqueeze", "squeeze"})
 
 
 def shared_writes(listing: Listing) -> Iterator[Finding]:
@@ -12,14 +15,23 @@ def shared_writes(listing: Listing) -> Iterator[Finding]:
     storage = storage_of(listing)
     groups = storage.groups()
     for write in storage.writes:
+        whole = set(_indexed(write.value))
         for other in groups[storage.root(write.value)]:
-            # Names made from the result of a write are meant to show it.
-            if other is write.value or other.line >= write.node.line:
+            # Names made from the result of a write are meant to show it, and `x[0] = 1` is about x.
+            if other in whole or other.line >= write.node.line:
                 continue
             reader = _reader_after(other, write.node)
             if reader is not None:
                 yield _finding(write.node, write.value, other, reader)
                 break
+
+
+def _indexed(node: Node) -> Iterator[Node]:
+    """A value, what it is a part of by indexing, what that is a part of, and so on."""
+    yield node
+    while node.inputs and traits(node.text.target).base in _INDEXING:
+        node = node.inputs[0]
+        yield node
 
 
 def _reader_after(node: Node, write: Node) -> Node | None:

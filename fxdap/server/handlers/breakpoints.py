@@ -100,8 +100,8 @@ def _source_entry(
     line = wanted.line
     if not is_listing(path):
         location = SourceLocation(path, line, after)
-    elif following := [each for each in names if each >= line]:
-        line = min(following)  # from a header or comment, on to what stands under it
+    elif (following := next((each for each in names if each >= line), None)) is not None:
+        line = following  # from a header or comment, on to what stands under it
         location = ListingLocation(path, names[line], after)
     else:
         ident = stable_id("source", f"{path}:{line}", taken)
