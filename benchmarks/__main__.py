@@ -22,6 +22,7 @@ from benchmarks import (
     scale,
     startup,
     throughput,
+    torchlens_peer,
 )
 from benchmarks.table import Row, format_table, to_json
 
@@ -29,7 +30,9 @@ Measurement = Callable[[], Iterable[Row]]
 
 MEASUREMENTS: dict[tuple[str, ...], Measurement] = {
     **{
-        (f"{mode.prefix}_{model}",): partial(throughput.measure, mode, model)
+        (f"{mode.prefix}_{model}",): partial(
+            throughput.measure, torchlens_peer.beside(mode, model), model
+        )
         for mode in throughput.MODES
         for model in throughput.SECONDS
     },

@@ -89,10 +89,27 @@ def debug_mode(module: fx.GraphModule, inputs: tuple[Any, ...]) -> Run:
     return run
 
 
+def torchlens(module: fx.GraphModule, inputs: tuple[Any, ...]) -> Run:
+    """TorchLens, on a module whose calls fxdap does not see."""
+    import torchlens
+
+    class Plain(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = module
+
+        def forward(self, *args: Any) -> Any:
+            return self.inner.forward(*args)
+
+    plain = Plain()
+    return lambda: torchlens.trace(plain, list(inputs))
+
+
 PEERS: dict[str, Callable[[fx.GraphModule, tuple[Any, ...]], Run]] = {
     "fx.Interpreter": interpreter,
     "settrace": settrace,
     "DebugMode": debug_mode,
+    "TorchLens": torchlens,
     "conditional Interpreter": _subclass(_conditional),
     "printing Interpreter": _subclass(_printing),
 }

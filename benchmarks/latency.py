@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from benchmarks.debugpy_peer import generated_code_session
+from benchmarks.lldb_peer import c_session, lldb_dap
 from benchmarks.session import Session
 from benchmarks.table import Row, milliseconds
 from benchmarks.timing import median, percentile, stopwatch
@@ -21,7 +22,7 @@ def stepping() -> Iterable[Row]:
         steps, refreshes = _steps(session, ROUNDS, "Env")
     with generated_code_session() as peer:
         peer_steps, peer_refreshes = _steps(peer, PEER_ROUNDS, "Locals")
-    yield milliseconds("step", steps, 1.5, _debugpy(peer_steps))
+    yield milliseconds("step", steps, 1.5, {**_debugpy(peer_steps), **_lldb()})
     yield milliseconds("refresh", refreshes, 3.0, _debugpy(peer_refreshes))
     yield Row(
         name="refresh_p95",
@@ -103,6 +104,15 @@ def page_seconds(session: Session, frame: int) -> float:
 def _expand(session: Session, tensor: Any) -> None:
     session.variables(tensor.variables_reference, filter="named")
     session.variables(tensor.variables_reference, filter="indexed", start=0, count=PAGE)
+
+
+def _lldb() -> dict[str, float]:
+    """Its steps over lines of C; nothing where it is not installed."""
+    adapter = lldb_dap()
+    if adapter is None:
+        return {}
+    with c_session(adapter) as session:
+        return {"lldb-dap": median([stopwatch(session.step) for _ in range(ROUNDS)]) * 1000}
 
 
 def _debugpy(seconds: Sequence[float]) -> dict[str, float]:

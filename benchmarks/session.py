@@ -15,9 +15,10 @@ PATIENCE_S = 300.0
 class Session:
     """From `initialize` to the first stop, then one request at a time."""
 
-    def __init__(self, adapter: str = "fxdap.adapter") -> None:
-        command = [sys.executable, "-m", adapter]
-        # debugpy numbers some of its first messages out of order.
+    def __init__(self, adapter: str | Sequence[str] = "fxdap.adapter") -> None:
+        """`adapter` is a Python module, or the command line of another adapter."""
+        command = [sys.executable, "-m", adapter] if isinstance(adapter, str) else adapter
+        # Others number some of their messages out of order.
         self.client = DapClient.spawn(
             command, cwd=str(ROOT), check_order=adapter == "fxdap.adapter"
         )
