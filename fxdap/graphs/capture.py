@@ -8,8 +8,10 @@ from typing import Any
 import torch
 from torch.export import ExportedProgram
 from torch.fx import GraphModule
+from torch.fx.proxy import TraceError
 
 from fxdap.graphs.errors import TargetError
+from fxdap.graphs.origin import is_librarys
 from fxdap.graphs.tracer import trace_with_sources
 
 
@@ -48,7 +50,7 @@ def _auto(root: Any, args: tuple[Any, ...] | None, kwargs: dict[str, Any]) -> Ca
     except Exception as export_error:
         why = first_line(export_error)
         try:
-            traced = _symbolic(root)
+            traced = trace_with_sources(root)
         except Exception as trace_error:
             raise TargetError(
                 "capture",
@@ -60,7 +62,22 @@ def _auto(root: Any, args: tuple[Any, ...] | None, kwargs: dict[str, Any]) -> Ca
 
 
 def _symbolic(root: Any) -> GraphModule:
-    return trace_with_sources(root)
+    try:
+        return trace_with_sources(root)
+    except TraceError as error:
+        raise TargetError(
+            "capture",
+            "symbolic_trace",
+            f"{error}{_user_place(error)}",
+            "Set capture to 'dynamo', which makes several graphs of it, or use torch.cond",
+        ) from error
+
+
+def _user_place(error: BaseException) -> str:
+    """The last line of the user's code that an error came through."""
+    frames = traceback.extract_tb(error.__traceback__)
+    users = [frame for frame in frames if not is_librarys(frame.filename)]
+    return f", at {users[-1].filename}:{users[-1].lineno}  {users[-1].line}" if users else ""
 
 
 def _export(root: Any, args: tuple[Any, ...] | None, kwargs: dict[str, Any]) -> GraphModule:

@@ -33,6 +33,11 @@ _BOXED_RUN = Interpreter.boxed_run.__code__
 _OWN = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
 
 
+def is_librarys(file: str) -> bool:
+    """Whether a file of source is torch's or our own."""
+    return file.startswith((_TORCH, _OWN))
+
+
 def is_ghost(args: Iterable[Any]) -> bool:
     """Whether a call only computes shapes or traces: with fake or functional tensors or proxies.
 

@@ -301,6 +301,16 @@ def test_the_users_own_errors_pass_through(place):
         load_target("syntax.py:x")
 
 
+def test_what_symbolic_trace_cannot_follow_is_named_with_its_line_and_another_way(place):
+    file = place("branch.py", SOURCE)
+    with pytest.raises(TargetError) as caught:
+        load_target("branch.py:Branching", capture="symbolic_trace")
+    text = str(caught.value)
+    assert text.startswith("capture: 'symbolic_trace': symbolically traced variables cannot")
+    assert f", at {file}:" in text
+    assert "  return x + 1 if x.sum() > 0 else x - 1. Set capture to 'dynamo'" in text
+
+
 def test_auto_falls_back_to_the_other_capture_and_says_why(place):
     place("auto.py", SOURCE + "\nexample_inputs = (torch.ones(2),)\n")
     with pytest.raises(TargetError) as caught:
