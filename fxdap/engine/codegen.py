@@ -83,6 +83,7 @@ class SegmentWriter:
         self._recorded = recorded
         self._whole = whole
         self.names: dict[str, Any] = {"_released": released}
+        self._known: dict[int, str] = {}
 
     def compile(self, filename: str) -> Segment:
         """Return the segment's function."""
@@ -161,7 +162,7 @@ class SegmentWriter:
             infix = self._infix(node)
             if infix is not None:
                 return infix
-            return self._call(self._constant(f"f{index}", node.target), node.args, node)
+            return self._call(self._constant(node.target), node.args, node)
         if node.op == "call_method":
             method = _attribute(f"({self._argument(node.args[0])})", str(node.target))
             return self._call(method, node.args[1:], node)
@@ -216,20 +217,23 @@ class SegmentWriter:
         if type(value) is tuple:
             return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
         if hasattr(value, "_fields"):
-            return f"{self._constant(None, type(value))}({', '.join(items)})"
-        return self._constant(None, value)
+            return f"{self._constant(type(value))}({', '.join(items)})"
+        return self._constant(value)
 
     def _literal(self, value: Any) -> str:
         if value is None or type(value) in (bool, str, EllipsisType):
             return repr(value) if value is not ... else "..."
         if type(value) is int or (type(value) is float and math.isfinite(value)):
             return repr(value) if value >= 0 and not _is_negative_zero(value) else f"({value!r})"
-        return self._constant(None, value)
+        return self._constant(value)
 
-    def _constant(self, name: str | None, value: Any) -> str:
-        key = name or f"c{len(self.names)}"
-        self.names[key] = value
-        return key
+    def _constant(self, value: Any) -> str:
+        """The name of an object; one name for one object, so that little memory is touched."""
+        name = self._known.get(id(value))
+        if name is None:
+            name = self._known[id(value)] = f"c{len(self.names)}"
+            self.names[name] = value
+        return name
 
 
 def _is_name(text: str) -> bool:

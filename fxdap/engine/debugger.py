@@ -172,6 +172,8 @@ class Debugger:
 
         A backward on another device runs on a native thread, while the one that called it waits.
         """
+        if len(self._threads) < 2:
+            return None
         with self.lock:
             for other in self._threads.values():
                 plan = other.plan

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Container, Iterator
-from time import perf_counter
+from time import perf_counter, thread_time
 from types import CodeType, FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from torch.fx import Node
 
 from fxdap.engine.codegen import Segment
 from fxdap.engine.execute import execute, fetch
-from fxdap.engine.program import RELEASED, SKIPPED, Program, Released, Store
+from fxdap.engine.program import RELEASED, SKIPPED, Program, Released, Sprint, Store
 from fxdap.engine.stops import Phase
 from fxdap.engine.travel import Travel
 from fxdap.engine.undo import Restorer
@@ -243,7 +243,10 @@ class Frame:
         fits = keep and debugger.retention.fits(self.program, self.inputs())
         retention = debugger.retention if keep and not fits else None
         while index < end:
-            index = self._run_from(index, keep, retention)
+            if retention is None:
+                index = self._run_sprints(index, keep)
+            if index < end:
+                index = self._run_from(index, keep, retention)
         if retention is not None:
             retention.ran(self)
         self.position = end - 1
@@ -303,12 +306,10 @@ class Frame:
         program = self.program
         watcher = self.watched(start)
         held = keep or watcher is not None  # until they were looked at
-        sprint = program.sprint(start)
-        stop = sprint.stop
-        fits = retention is None or retention.has_room(self, start, stop)
-        if sprint and fits and self.flags.count(0, start, stop) == stop - start:
-            code = program.sprint_code(sprint, keep=held, recorded=self._recorded)
-            self._run_sprint(code, sprint)
+        sprint = program.sprint(start, keep=held, recorded=self._recorded)
+        if sprint is not None and self._is_free(sprint, retention):
+            stop = sprint.span.stop
+            self._run_sprint(sprint)
         else:
             stop = program.end_of_segment(start)
             segment = program.segment(start, keep=held, recorded=self._recorded)
@@ -343,13 +344,47 @@ class Frame:
             self._walk(at, index, keep)
         self._code = code
 
-    def _run_sprint(self, segment: Segment, span: range) -> None:
-        """Run a segment that looks at no flags, and note how long that took."""
-        self._sprint = span
-        began = perf_counter()
-        self._run_segment(segment)
+    def _run_sprints(self, start: int, keep: bool) -> int:
+        """Run one sprint after another while nothing waits and nobody watches; return the end.
+
+        What stands between two of them is most of what a run costs: it is kept short.
+        """
+        program, end = self.program, len(self.program)
+        given = self.registers, self.flags, self._trap_in_code, program.module, self._save
+        recorded, count = self._recorded, self.flags.count
+        index, busy, began = start, thread_time(), perf_counter()
+        try:
+            while index < end and self.watched(index) is None:
+                sprint = program.sprint(index, keep=keep, recorded=recorded)
+                if sprint is None or count(0, index, sprint.span.stop) != len(sprint.span):
+                    break
+                self._sprint, self._code = sprint.span, sprint.code.__code__
+                sprint.code(*given)
+                computed, ended = thread_time(), perf_counter()
+                program.sprinted(index, computed - busy, ended - began)
+                index, busy, began = sprint.span.stop, computed, ended
+        except Exception as error:
+            self._report(error)
+            raise
+        finally:
+            self._code = None
         self._sprint = range(0)
-        self.program.sprinted(span.start, perf_counter() - began)
+        return index
+
+    def _is_free(self, sprint: Sprint, retention: Retention | None) -> bool:
+        """Whether nothing waits in a sprint, and there is room for its values."""
+        start, stop = sprint.span.start, sprint.span.stop
+        has_room = retention is None or retention.has_room(self, start, stop)
+        return has_room and self.flags.count(0, start, stop) == stop - start
+
+    def _run_sprint(self, sprint: Sprint) -> None:
+        """Run nodes without a look at flags, and note how long that took."""
+        self._sprint = sprint.span
+        busy, began = thread_time(), perf_counter()
+        self._run_segment(sprint.code)
+        self._sprint = range(0)
+        start = sprint.span.start
+        self.program.sprinted(start, thread_time() - busy, perf_counter() - began)
 
     def _run_segment(self, segment: Segment) -> None:
         self._code = segment.__code__
@@ -444,7 +479,7 @@ class Frame:
                 )
 
 
-def _frame_of(traceback: TracebackType | None, code: CodeType) -> TracebackType | None:
+def _frame_of(traceback: TracebackType | None, code: CodeType | None) -> TracebackType | None:
     """The outermost frame running `code`: inner ones are other runs."""
     while traceback is not None and traceback.tb_frame.f_code is not code:
         traceback = traceback.tb_next

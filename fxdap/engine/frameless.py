@@ -36,7 +36,8 @@ class Frameless:
             result = self._code(given, program.flags, _never, program.module, _never)
         except Exception as error:
             return self._run_failed(thread, inputs, error)
-        program.sprinted(0, perf_counter() - began)
+        seconds = perf_counter() - began
+        program.sprinted(0, seconds, seconds)
         caller.count_call(program, self._index)
         return result
 
@@ -63,7 +64,8 @@ def frameless(thread: DebugThread, program: Program) -> Frameless | None:
 def _make(thread: DebugThread, program: Program) -> Frameless | None:
     debugger, caller = thread.debugger, thread.frames[-1].program
     keep = debugger.options.keep_values
-    if any(program.flags) or len(program.sprint(0)) != len(program):
+    sprint = program.sprint(0, keep=keep)
+    if any(program.flags) or sprint is None or len(sprint.span) != len(program):
         return None
     if debugger.options.time_travel and find_effects(program):
         return None

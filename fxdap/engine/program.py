@@ -20,10 +20,13 @@ BODY_NODE = "fxdap_body_node"
 """In the meta of a derived graph's node: the name of the body's node that it was made for."""
 
 SPRINT_LIMIT = 0.001
-"""Seconds that a stretch may run without looking at its flags."""
+"""Seconds that a stretch may compute without looking at its flags."""
+
+WAIT_LIMIT = 0.1
+"""Seconds that it may take in all: other programs may hold the cores, or its nodes may wait."""
 
 SLOW_RUNS = 3
-"""Times in a row that it may take longer, since a busy machine makes anything slow at times."""
+"""Times in a row that it may take longer: the first runs of anything are slow."""
 
 
 class Released:
@@ -63,6 +66,13 @@ class Step(NamedTuple):
     target: Any
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
+
+
+class Sprint(NamedTuple):
+    """Nodes that run without a look at flags, and their code."""
+
+    span: range
+    code: Segment
 
 
 class Store(NamedTuple):
@@ -125,6 +135,7 @@ class Program:
         self.frameless: Frameless | None = None
         """What runs a body that needs no frame."""
         self._listing: Listing | None = None
+        self._lines: list[int] | None = None
         self._regions: tuple[Region, ...] | None = None
         self.no_sprint = {
             index - index % SPRINT_LENGTH
@@ -134,6 +145,7 @@ class Program:
         """Starts of stretches never run as a sprint: they took long once, or may, or run graphs."""
         self._slow: dict[int, int] = {}
         self._segments: dict[tuple[int, bool, bool, bool], Segment] = {}
+        self._sprints: dict[tuple[int, bool, bool], Sprint] = {}
         self._visited: set[int] = set()
         self._index_at_line: dict[int, int] = {}
         self._last_readers: list[int] | None = None
@@ -207,7 +219,11 @@ class Program:
 
     def line(self, index: int) -> int:
         """The node's 1-based line in the listing."""
-        return self.listing.lines.get(self.qualified_name(index), index + 2)
+        if self._lines is None:
+            lines = self.listing.lines
+            names = map(self.qualified_name, range(len(self)))
+            self._lines = [lines.get(name, i + 2) for i, name in enumerate(names)]
+        return self._lines[index]
 
     def scopes(self, index: int) -> tuple[ModuleScope, ...]:
         """Modules around the node, outermost first, without the root."""
@@ -253,16 +269,25 @@ class Program:
         span = range(start, self.end_of_segment(start))
         return self._code(span, keep=keep, checked=True, recorded=recorded)
 
-    def sprint(self, start: int) -> range:
-        """The nodes that can be run from `start` without looking at flags; empty if none can."""
-        stop = min(start + SPRINT_LENGTH, len(self.nodes))
-        ready = start in self._visited and stop - 1 - (stop - 1) % SEGMENT_LENGTH in self._visited
-        allowed = not start % SPRINT_LENGTH and start not in self.no_sprint and ready
-        return range(start, stop if allowed else start)
+    def sprint(self, start: int, *, keep: bool, recorded: Container[int] = ()) -> Sprint | None:
+        """What can be run from `start` without looking at flags; None if nothing can."""
+        key = (start, keep, bool(recorded))
+        found = self._sprints.get(key)
+        if found is None and self._may_sprint(start):
+            span = range(start, min(start + SPRINT_LENGTH, len(self.nodes)))
+            code = self._code(span, keep=keep, checked=False, recorded=recorded)
+            found = self._sprints[key] = Sprint(span, code)
+        return found
 
-    def sprint_code(self, span: range, *, keep: bool, recorded: Container[int] = ()) -> Segment:
-        """The code of a sprint."""
-        return self._code(span, keep=keep, checked=False, recorded=recorded)
+    def _may_sprint(self, start: int) -> bool:
+        last = min(start + SPRINT_LENGTH, len(self.nodes)) - 1
+        ready = start in self._visited and last - last % SEGMENT_LENGTH in self._visited
+        return not start % SPRINT_LENGTH and start not in self.no_sprint and ready
+
+    def _forbid_sprint(self, start: int) -> None:
+        self.no_sprint.add(start)
+        for key in [key for key in self._sprints if key[0] == start]:
+            self._sprints.pop(key, None)
 
     def whole_code(self, *, keep: bool) -> Segment:
         """The code of the whole graph, which looks at no flags and gives the result."""
@@ -281,19 +306,21 @@ class Program:
             code = self._segments[key] = writer.compile(self.file)
         return code
 
-    def sprinted(self, start: int, seconds: float) -> None:
-        """A sprint took so long. One that always takes long cannot be stopped well: no more."""
-        if seconds <= SPRINT_LIMIT:
+    def sprinted(self, start: int, busy: float, seconds: float) -> None:
+        """A sprint computed and took so long. One that is always long cannot be stopped well."""
+        if busy <= SPRINT_LIMIT and seconds <= WAIT_LIMIT:
             if self._slow:
                 self._slow.pop(start, None)
             return
         self._slow[start] = self._slow.get(start, 0) + 1
         if self._slow[start] == SLOW_RUNS:
-            self.no_sprint.add(start)
+            self._forbid_sprint(start)
 
     def runs_a_graph(self, index: int) -> None:
         """Node `index` runs another graph: no sprint over it from now on."""
-        self.no_sprint.add(index - index % SPRINT_LENGTH)
+        start = index - index % SPRINT_LENGTH
+        if start not in self.no_sprint:
+            self._forbid_sprint(start)
 
     @property
     def last_readers(self) -> Sequence[int]:

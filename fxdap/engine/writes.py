@@ -54,11 +54,15 @@ def written_values(program: Program, index: int, registers: list[Any]) -> list[A
 
     For unknown code: everything it is given.
     """
+    return [fetch(argument, program, registers) for argument in written_arguments(program, index)]
+
+
+def written_arguments(program: Program, index: int) -> list[Any]:
+    """As `written_values`, with nodes in the place of their values."""
     write = find_writes(program).get(index)
     if write is None or (write.by_module and not _is_inplace(program, index)):
         return []
-    step = program.steps[index]
-    return [fetch(argument, program, registers) for argument in _arguments(write, step)]
+    return list(_arguments(write, program.steps[index]))
 
 
 def _arguments(write: Write, step: Step) -> Iterator[Any]:

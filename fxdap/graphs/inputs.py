@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Sequence
 from typing import Any
+from weakref import ref
 
 from torch.fx import GraphModule
 from torch.fx._pytree import tree_flatten_spec
@@ -15,11 +16,11 @@ class Binder:
     """Binds calls of one compiled GraphModule exactly as its generated `forward` does.
 
     The generated function's own signature is used, so that defaults, keywords and arity errors
-    are torch's and Python's.
+    are torch's and Python's. Does not keep the module alive.
     """
 
     def __init__(self, module: GraphModule) -> None:
-        self._module = module
+        self._module = ref(module)
         self._codegen = module.graph._codegen
         self._signature = inspect.signature(module.forward)
         parameters = self._signature.parameters.values()
@@ -50,10 +51,11 @@ class Binder:
 
     def _flatten(self, values: list[Any], names: Sequence[str]) -> Sequence[Any]:
         """As `_PyTreeCodeGen.gen_var_bindings` (torch/fx/graph.py) writes it."""
+        module: Any = self._module()
         takes_self = names[:1] == ["self"]
         if takes_self:
-            values = [self._module, *values]
-        spec = self._module._in_spec
+            values = [module, *values]
+        spec = module._in_spec
         tree: Any = values
         if _is_args_and_kwargs(spec):
             count, keys = tree_child(spec, 0).num_children, tree_child(spec, 1).context

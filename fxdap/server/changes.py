@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import weakref
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from fxdap.engine.frame import Frame
+from fxdap.engine.program import Program
 from fxdap.engine.storage import extent, overlap, tensors_in
 from fxdap.engine.thread import DebugThread
 from fxdap.engine.writes import find_writes, written_state, written_values
@@ -39,10 +41,10 @@ def changed_by(frame: Frame) -> dict[int, int]:
     return seen.changed
 
 
-def change_note(frame: Frame, index: int) -> str:
+def change_note(program: Program, changed: Mapping[int, int], index: int) -> str:
     """`changed by %add__1`, or nothing."""
-    writer = changed_by(frame).get(index)
-    return f"changed by %{frame.program.nodes[writer].name}" if writer is not None else ""
+    writer = changed.get(index)
+    return f"changed by %{program.nodes[writer].name}" if writer is not None else ""
 
 
 def wrote(thread: DebugThread) -> bool:

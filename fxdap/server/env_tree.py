@@ -6,19 +6,28 @@ import weakref
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, takewhile
+
+from torch.fx import Node
 
 from fxdap.engine.frame import Frame
 from fxdap.engine.program import RELEASED, SKIPPED, Program
-from fxdap.server.changes import change_note
-from fxdap.server.places import listing_place, source_place
+from fxdap.server.changes import change_note, changed_by
+from fxdap.server.places import source_place
 from fxdap.server.variables_tree import Group, Item
 from fxdap.view.input_kinds import KINDS, input_kind
 from fxdap.view.scope import ModuleScope
-from fxdap.view.symbols import bound_symbols, left_open
+from fxdap.view.symbols import Open, bound_symbols, left_open
 
-DIRECT_LIMIT = 80
+DIRECT_LIMIT = 50
+"""Children of one kind that are shown without a group. A client asks for all of them at each stop,
+so this is most of what a step costs; more than this fits no screen.
+"""
+
 CHUNK = 100
+
+
+Source = tuple[str, int] | None
 
 
 @dataclass
@@ -39,8 +48,16 @@ class Places:
     """Inputs and attributes by kind."""
     root: Place
     by_path: dict[str, Place]
-    sized: list[int]
-    """Nodes whose values bind symbols of the graph."""
+    sized: dict[int, Open] = field(default_factory=dict)
+    """What nodes leave open whose values bind symbols of the graph, in execution order."""
+    sources: dict[int, Source] = field(default_factory=dict)
+    """Where nodes come from, as far as it was asked."""
+
+    def source(self, node: Node, index: int) -> Source:
+        """The line of the user's source that a node comes from."""
+        if index not in self.sources:
+            self.sources[index] = source_place(node)
+        return self.sources[index]
 
 
 _cache: weakref.WeakKeyDictionary[Program, Places] = weakref.WeakKeyDictionary()
@@ -56,10 +73,11 @@ def places(program: Program) -> Places:
 
 def _collect(program: Program) -> Places:
     root = Place("")
-    result = Places({kind: [] for kind in KINDS}, root, {"": root}, [])
+    result = Places({kind: [] for kind in KINDS}, root, {"": root})
     for index, node in enumerate(program.nodes):
-        if left_open(node) is not None:
-            result.sized.append(index)
+        unknown = left_open(node)
+        if unknown is not None:
+            result.sized[index] = unknown
         if node.op in ("placeholder", "get_attr"):
             result.given[input_kind(program.module, node)].append(index)
         else:
@@ -98,12 +116,11 @@ def env_items(frame: Frame, path: str) -> list[Item]:
     return items + _symbols(frame, found.sized, end)
 
 
-def _symbols(frame: Frame, sized: list[int], end: int) -> list[Item]:
+def _symbols(frame: Frame, sized: dict[int, Open], end: int) -> list[Item]:
     """The sizes that the graph leaves open, as this run bound them."""
-    nodes = frame.program.nodes
     bound: dict[str, int] = {}
-    for index in sized[: bisect_left(sized, end)]:
-        for symbol, size in bound_symbols(left_open(nodes[index]), frame.registers[index]):
+    for index, unknown in takewhile(lambda pair: pair[0] < end, sized.items()):
+        for symbol, size in bound_symbols(unknown, frame.registers[index]):
             bound.setdefault(symbol, size)
     if not bound:
         return []
@@ -123,7 +140,7 @@ def _values(frame: Frame, nodes: list[int], end: int, limit: int = CHUNK) -> lis
     """Values of computed nodes; the oldest in groups when there are more than `limit`."""
     computed = nodes[: bisect_left(nodes, end)]
     old = computed[: max(len(computed) - limit, 0)]
-    return _chunks(frame, old) + [value_item(frame, i) for i in computed[len(old) :]]
+    return _chunks(frame, old) + value_items(frame, computed[len(old) :])
 
 
 def _chunks(frame: Frame, nodes: list[int]) -> list[Item]:
@@ -143,13 +160,22 @@ def _chunk(frame: Frame, nodes: list[int]) -> Item:
     def compute() -> list[Item]:
         if len(nodes) > CHUNK:
             return _chunks(frame, nodes)
-        return [value_item(frame, i) for i in nodes]
+        return value_items(frame, nodes)
 
     return Item(title, branch=Group(compute), text=f"{len(nodes)} values", line=nodes[0])
 
 
-def value_item(frame: Frame, index: int) -> Item:
-    """One node's value under its listing name."""
+def value_items(frame: Frame, indices: Sequence[int]) -> list[Item]:
+    """Nodes' values under their listing names."""
+    program, changed, file = frame.program, changed_by(frame), frame.program.file
+    found = places(program)
+    return [
+        _value_item(frame, found, index, file, change_note(program, changed, index))
+        for index in indices
+    ]
+
+
+def _value_item(frame: Frame, found: Places, index: int, file: str, note: str) -> Item:
     node, value = frame.program.nodes[index], frame.registers[index]
     name = node.name
     if value is RELEASED:
@@ -160,10 +186,10 @@ def value_item(frame: Frame, index: int) -> Item:
         name,
         value,
         accessor=name,
-        note=change_note(frame, index),
-        declared=listing_place(frame.program, index),
-        origin=source_place(node),
-        left_open=left_open(node),
+        note=note,
+        declared=(file, frame.program.line(index)),
+        origin=found.source(node, index),
+        left_open=found.sized.get(index),
     )
 
 

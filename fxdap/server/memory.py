@@ -41,11 +41,11 @@ class Memory:
 
     def reference(self, value: object) -> str | None:
         """What a client reads a value's memory by; None where there is none to read."""
-        if not isinstance(value, torch.Tensor) or not _is_readable(value):
-            return None
         known = self._references.get(id(value))
         if known is not None and self._known[known]() is value:
             return known
+        if not isinstance(value, torch.Tensor) or not _is_readable(value):
+            return None
         reference = f"tensor-{next(self._ids)}"
         key = id(value)
         self._known[reference] = weakref.ref(value, lambda _: self._forget(key, reference))

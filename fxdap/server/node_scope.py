@@ -10,7 +10,7 @@ import torch
 from torch.fx import Node
 
 from fxdap.engine.frame import Frame, ValueUnavailableError
-from fxdap.server.changes import change_note
+from fxdap.server.changes import change_note, changed_by
 from fxdap.server.places import definition_place, listing_place, source_place
 from fxdap.server.variables_tree import Group, Item
 from fxdap.view.guards import guard_conditions, is_guard
@@ -92,7 +92,7 @@ def _argument(frame: Frame, name: str, argument: Any) -> Item:
         name + producer,
         value,
         accessor=argument.name,
-        note=change_note(frame, index),
+        note=change_note(frame.program, changed_by(frame), index),
         declared=listing_place(frame.program, index),
         origin=source_place(argument),
         left_open=left_open(argument),

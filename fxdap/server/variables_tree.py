@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from fxdap.engine.frame import Frame
 from fxdap.view.children import Child, children, count_children, indexed_children
 from fxdap.view.symbols import Open, part
 
 
-@dataclass(frozen=True)
-class Item:
-    """One row: a value with its name, or a group (`branch`) without a value."""
+class Item(Struct, frozen=True):
+    """One row: a value with its name, or a group (`branch`) without a value.
+
+    A page has a hundred of them at every stop, so it is of the kind that is made fastest.
+    """
 
     name: str
     value: Any = None

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import torch
+from torch.fx import Node
+from torch.fx.node import map_arg
 
 from fxdap.engine.frame import Frame
+from fxdap.engine.program import Program
 from fxdap.engine.storage import tensors_in
 from fxdap.engine.watches.leaves import version
-from fxdap.engine.writes import find_writes, written_state, written_values
+from fxdap.engine.writes import find_writes, written_arguments, written_state
 
 
 class _Noted(NamedTuple):
@@ -22,25 +25,47 @@ class _Noted(NamedTuple):
     tell, and batch norm changes its statistics without counting it."""
 
 
+class Declared(NamedTuple):
+    """What one node says of its arguments, as its modules are switched now."""
+
+    read: tuple[int, ...]
+    """The nodes whose values it is given."""
+    written: tuple[int, ...]
+    """Those of them that it says it writes to."""
+    writes_state: bool
+    """Whether it writes to buffers or weights of its module."""
+
+
+def declared(program: Program, index: int) -> Declared:
+    """Work that out; it stays true until a module is switched."""
+    write = find_writes(program).get(index)
+    told = write is not None and not write.unknown
+    arguments = written_arguments(program, index) if told else []
+    written: list[Node] = []
+    map_arg(arguments, written.append)
+    read = dict.fromkeys(program.index[node] for node in program.nodes[index].all_input_nodes)
+    return Declared(
+        tuple(read),
+        tuple(program.index[node] for node in written),
+        write is not None and write.state,
+    )
+
+
 class Arguments:
     """The tensors that one node may write to, as they were before it ran."""
 
-    def __init__(self, frame: Frame, index: int) -> None:
+    def __init__(self, frame: Frame, index: int, declared: Declared) -> None:
         self.node = index
-        program, registers = frame.program, frame.registers
-        write = find_writes(program).get(index)
-        told = write is not None and not write.unknown
-        declared = tensors_in(written_values(program, index, registers)) if told else ()
-        mine = {id(tensor) for tensor in declared}
-        places = dict.fromkeys(program.index[n] for n in program.nodes[index].all_input_nodes)
+        registers = frame.registers
+        mine = {id(t) for place in declared.written for t in tensors_in(registers[place])}
         self._noted = [
             _Noted(place, tensor, version(tensor), id(tensor) in mine)
-            for place in places
+            for place in declared.read
             for tensor in tensors_in(registers[place])
         ]
-        self._noted += [
-            _Noted(None, tensor, version(tensor), True) for tensor in written_state(program, index)
-        ]
+        if declared.writes_state:
+            state = written_state(frame.program, index)
+            self._noted += [_Noted(None, tensor, version(tensor), True) for tensor in state]
 
     def written(self) -> list[torch.Tensor]:
         """The tensors that were written to since."""

@@ -8,6 +8,7 @@ from fxdap.engine.frame import Frame
 from fxdap.engine.program import RELEASED, Program
 from fxdap.engine.watches.census import Census, count
 from fxdap.engine.watches.found import Finding
+from fxdap.engine.watches.implied import NOTHING, Implied, implied
 from fxdap.engine.watches.scan import Constants, Scan, learn
 from fxdap.view.budget import Budget
 from fxdap.view.summary import summarize
@@ -46,7 +47,8 @@ class FiniteWatch:
         if written:
             return self._look_at(frame, range(start, stop), written, start, spread)
         scan = self._scans.get((start, stop))
-        if scan is not None and scan.is_clean(frame.registers, self._constants):
+        trusted = scan is not None and not any(spread.get(each) for each in scan.trusted)
+        if scan is not None and trusted and scan.is_clean(registers, self._constants):
             return self._look_at(frame, scan.exact, (), start, spread) if scan.exact else []
         found = self._look_at(frame, range(start, stop), (), start, spread)
         if not found:
@@ -61,16 +63,31 @@ class FiniteWatch:
 
     def _learn(self, frame: Frame, start: int, stop: int, spread: Spread) -> Scan:
         wanted = [index for index in range(start, stop) if self._wanted[index]]
+        suspects = [index for index in wanted if spread.get(index)]
+        skipped = NOTHING if suspects else self._implied(frame, wanted, spread)
         scan = learn(
             frame.registers,
-            wanted,
-            [index for index in wanted if spread.get(index)],
+            [index for index in wanted if index not in skipped.nodes],
+            suspects,
             self._scanned_sources,
             lambda index: self._program.steps[index].op in ("placeholder", "get_attr"),
         )
+        scan.trusted = skipped.trusted
         for index in scan.constants:
             self._constants.note(index, frame.registers[index])
         return scan
+
+    def _implied(self, frame: Frame, wanted: list[int], spread: Spread) -> Implied:
+        """What needs no look because others tell; only where every node is looked at."""
+        span = range(wanted[0], wanted[-1] + 1) if wanted else range(0)
+        if len(wanted) != len(span):
+            return NOTHING
+        return implied(
+            self._program,
+            frame.registers,
+            span,
+            lambda index: bool(self._wanted[index]) and not spread.get(index),
+        )
 
     def _scanned_sources(self, index: int) -> list[int]:
         return [i for i in self._sources(index) if self._wanted[i]]

@@ -12,7 +12,7 @@ from fxdap.engine.frame import Frame
 from fxdap.engine.program import RELEASED
 from fxdap.engine.watches.leaves import storage_key, tensors
 
-HELD = 1 << 20
+HELD = 1 << 21
 """Bytes that may wait."""
 
 

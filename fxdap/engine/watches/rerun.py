@@ -60,7 +60,22 @@ def _may_rerun(module: torch.nn.Module, step: Step, *, writes: bool) -> bool:
     if step.op == "call_module":
         layers = _layers(module, str(step.target))
         return bool(layers) and all(_is_harmless(layer) for layer in layers)
-    return not writes and not _is_random(step.target)
+    return not writes and (_drops_nothing(step) or not _is_random(step.target))
+
+
+def _drops_nothing(step: Step) -> bool:
+    """Whether a call that may drop values at random is told not to."""
+    name = str(getattr(step.target, "__name__", step.target)).partition(".")[0]
+    if name == "scaled_dot_product_attention":
+        return _given(step, 4, "dropout_p", 0.0) == 0.0
+    if name == "dropout":
+        keyword = "train" if isinstance(step.target, OpOverload) else "training"
+        return _given(step, 2, keyword, True) is False
+    return False
+
+
+def _given(step: Step, position: int, keyword: str, default: object) -> object:
+    return step.args[position] if len(step.args) > position else step.kwargs.get(keyword, default)
 
 
 def _is_random(target: Any) -> bool:

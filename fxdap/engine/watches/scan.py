@@ -65,6 +65,8 @@ class Scan:
     constants: list[int] = field(default_factory=list)
     exact: list[int] = field(default_factory=list)
     """Nodes to look at one by one: what a sum cannot tell, and what was not finite before."""
+    trusted: frozenset[int] = frozenset()
+    """Nodes before these: while their values are finite, those left out here are, too."""
 
     def is_clean(self, registers: list[Any], known: Constants) -> bool:
         """Whether everything but `exact` is finite. In doubt, no."""

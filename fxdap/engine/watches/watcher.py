@@ -7,13 +7,13 @@ from there. Before every other node, everything up to it is looked at.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fxdap.engine.breakpoints import Breakpoint
 from fxdap.engine.frame import Frame
 from fxdap.engine.program import RELEASED
 from fxdap.engine.stops import Stop
-from fxdap.engine.watches.arguments import Arguments
+from fxdap.engine.watches.arguments import Arguments, Declared, declared
 from fxdap.engine.watches.census import count
 from fxdap.engine.watches.data import DataWatch
 from fxdap.engine.watches.finite import GIVEN, FiniteWatch, Spread
@@ -33,8 +33,17 @@ class ProgramWatch:
     in_place: InPlaceWatch | None
     data: DataWatch | None
     one_time: OneTimeNodes
-
     holding: Holding
+    declared: dict[int, Declared] = field(default_factory=dict)
+
+    def arguments(self, frame: Frame, index: int) -> Arguments | None:
+        """What a node that may not run twice is given, as it is before it runs."""
+        if index not in self.one_time.indices:
+            return None
+        told = self.declared.get(index)
+        if told is None:
+            told = self.declared[index] = declared(frame.program, index)
+        return Arguments(frame, index, told)
 
     @property
     def places(self) -> frozenset[int]:
@@ -158,8 +167,7 @@ class Watcher:
 
     def _expect(self, frame: Frame, index: int) -> None:
         """Note the state of a node's arguments before it may write to them."""
-        once = index in self.watch.one_time.indices
-        self._arguments = Arguments(frame, index) if once else None
+        self._arguments = self.watch.arguments(frame, index)
 
 
 def _stop(found: list[Finding], breakpoint_ids: tuple[int, ...]) -> Stop:

@@ -11,7 +11,7 @@ from msgspec import Struct
 from fxdap.engine.frame import Frame
 from fxdap.engine.thread import DebugThread
 from fxdap.server.addresses import address
-from fxdap.server.env_tree import env_items, own_scopes, value_item
+from fxdap.server.env_tree import env_items, own_scopes, value_items
 from fxdap.server.frames import StackEntry, stack_entries
 from fxdap.server.handles import FrameView
 from fxdap.server.node_scope import meta_items, node_items
@@ -102,8 +102,8 @@ def _branches(view: FrameView) -> list[tuple[str, Branch, str | None, bool]]:
         found.append(("Node", Group(lambda: node_items(frame)), "arguments", False))
         returned = _returned(view.thread, frame)
         if returned is not None:
-            just_ran = value_item(frame, returned)
-            found.append(("Returned", Group(lambda: [just_ran]), "returnValue", False))
+            just_ran = value_items(frame, [returned])
+            found.append(("Returned", Group(lambda: just_ran), "returnValue", False))
     found.append(("Env", Group(lambda: env_items(frame, path)), "locals", False))
     module = _submodule(frame.program.module, path)
     found.append(("Module", ValueBranch(module, _module_expression(path)), None, True))
