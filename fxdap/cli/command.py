@@ -69,6 +69,7 @@ def _run_options(options: argparse.Namespace, program_args: list[str]) -> RunOpt
         capture=options.capture,
         compile=options.compile,
         breaks=tuple(options.breaks),
+        stop_on=tuple(options.stop_on),
         at_stop=tuple(options.at_stop),
         steps=options.steps,
         json=options.json,
@@ -119,6 +120,14 @@ def _add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
         default=[],
         metavar="SELECTOR",
         help="stop before the nodes it selects; may be repeated",
+    )
+    command.add_argument(
+        "--stop-on",
+        action="append",
+        default=[],
+        choices=("nan", "inf", "meta", "mutation"),
+        help="stop after the first node whose value becomes that, or that does it (meta: is not "
+        "what the metadata says; mutation: writes into what another name shows); may be repeated",
     )
     command.add_argument(
         "--at-stop",

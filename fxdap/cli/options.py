@@ -12,6 +12,7 @@ class RunOptions:
     capture: str = "auto"
     compile: str = "off"
     breaks: tuple[str, ...] = ()
+    stop_on: tuple[str, ...] = ()
     at_stop: tuple[str, ...] = ()
     steps: int = 0
     json: bool = False

@@ -99,8 +99,9 @@ class Session:
         answers = cast(SetFunctionBreakpointsResponseBody, body).breakpoints
         for selector, answer in zip(self._options.breaks, answers, strict=True):
             self._bound(selector, answer)
+        filters = ["raised", *self._options.stop_on]
         self._client.request(
-            "setExceptionBreakpoints", SetExceptionBreakpointsArguments(filters=["raised"])
+            "setExceptionBreakpoints", SetExceptionBreakpointsArguments(filters=filters)
         )
         self._client.request("configurationDone")
 

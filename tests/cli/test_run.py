@@ -201,3 +201,10 @@ def test_a_reader_that_leaves_ends_the_run_without_a_traceback(sample_models: Pa
         errors = process.stderr.read()
         assert process.wait(timeout=30) == 130
     assert "Traceback" not in errors
+
+
+def test_it_stops_where_a_value_becomes_inf_and_then_nan(sample_models: Path):
+    words = ("--stop-on", "nan", "--stop-on", "inf", "--json")
+    result = fxdap_run(sample_models / "nan.py:MaskedAttention", *words)
+    assert result.code == 0
+    assert [node_at(stop) for stop in result.stops] == ["%div", "%softmax"]
