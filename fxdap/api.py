@@ -20,6 +20,8 @@ INVITATION_S = 10.0
 """How long `breakpoint` waits for a graph session that it asked an editor for."""
 
 _host: Host | None = None
+_declined = False
+"""Whether an editor was asked for a graph session, and none came."""
 _lock = threading.Lock()
 
 
@@ -65,10 +67,11 @@ def wait_for_client(timeout: float | None = None) -> bool:
 def breakpoint() -> None:
     """Stop before the next graph's first node on this thread, if a client is attached.
 
-    Under a Python debugger whose editor has the fxdap extension, the client comes by itself.
+    Under a Python debugger whose editor has the fxdap extension, the client comes by itself; it is
+    waited for once.
     """
     session = _host.session if _host is not None else None
-    if session is None and debugpy_host.is_attached():
+    if session is None and debugpy_host.is_attached() and not _declined:
         session = _invite()
     if session is not None:
         session.debugger.current_thread().plan = next_graph()
@@ -97,10 +100,18 @@ def debug(target: torch.nn.Module | torch.fx.Graph) -> Callable[..., Any]:
 
 def _invite() -> Session | None:
     """Ask the Python debugger's editor for a graph session, and wait for it."""
+    global _declined
     endpoint = listen()
     debugpy_host.tell_client("fxdapListening", endpoint._asdict())
     host = _listening()
-    return host.session if host.wait(INVITATION_S) else None
+    _declined = not host.wait(INVITATION_S)
+    if _declined:
+        print(
+            f"fxdap: no graph session came within {INVITATION_S:.0f} s, so breakpoint() goes on; "
+            f"attach one to {endpoint.host}:{endpoint.port}",
+            file=sys.stderr,
+        )
+    return host.session
 
 
 def _listening() -> Host:

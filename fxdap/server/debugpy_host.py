@@ -11,7 +11,7 @@ import socket
 import sys
 import threading
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 _OWN = str(Path(__file__).parents[1])
@@ -28,7 +28,17 @@ class Door(NamedTuple):
     token: str
 
 
+class _Step(NamedTuple):
+    """A step of debugpy's; its frame by identity, so that nothing is kept alive."""
+
+    command: int
+    original: int
+    frame: int
+    code: CodeType
+
+
 _door: Door | None = None
+_put_by: dict[int, _Step] = {}
 
 
 def open_debugpy(host: str) -> Door:
@@ -91,9 +101,10 @@ def listen_no_more(listener: Any) -> None:
 
 
 def watch_client() -> None:
-    """Let go of every thread when the client that has attached is gone without a word.
+    """Let go of every thread when the client that has attached is gone.
 
-    debugpy that listens in this process would hold them, and call itself attached, for ever.
+    debugpy that listens in this process would hold them, and call itself attached, for ever if the
+    client goes without a word; one that says so may leave a thread that was about to stop.
     """
     debugger = _debugger()
     if debugger is None or _door is None:
@@ -102,7 +113,7 @@ def watch_client() -> None:
 
     def wait() -> None:
         reader.join()
-        if debugger.reader is reader and debugger.is_attached():
+        if debugger.reader is reader:
             from _pydevd_bundle.pydevd_api import PyDevdAPI
 
             PyDevdAPI().request_disconnect(debugger, resume_threads=True)
@@ -133,7 +144,13 @@ def is_attached() -> bool:
 
 
 def stop_in(frame: FrameType) -> None:
-    """Stop at the next line of `frame`, which the calling thread runs."""
+    """Stop at the next line of `frame`, which the calling thread runs.
+
+    The client may have left since the step began, and nobody else would let the thread go on.
+    """
+    if not is_attached():
+        return
+    _put_step_by()
     sys.modules["pydevd"].settrace(
         suspend=True,
         trace_only_current_thread=True,
@@ -173,6 +190,7 @@ def leave_thread() -> None:
     """The calling thread stops for us: nothing that is evaluated on it may stop in Python."""
     if (debugger := _debugger()) is not None:
         _drop_step_from_inside()
+        _take_step_up()
         debugger.disable_tracing()
 
 
@@ -277,6 +295,29 @@ def _drop_step_from_inside() -> None:
     info.pydev_step_stop = None
     info.pydev_state = _RUNS
     info.update_stepping_info()
+
+
+def _put_step_by() -> None:
+    """Remember a step that was begun outside of the graph: debugpy knows one for each thread."""
+    info = getattr(threading.current_thread(), "additional_info", None)
+    stop = info.pydev_step_stop if info is not None and info.pydev_step_cmd != -1 else None
+    if info is not None and stop is not None:
+        step = _Step(info.pydev_step_cmd, info.pydev_original_step_cmd, id(stop), stop.f_code)
+        _put_by[threading.get_ident()] = step
+
+
+def _take_step_up() -> None:
+    """The graph stops, so such a step goes on when the graph ends, unless its frame has ended."""
+    step = _put_by.pop(threading.get_ident(), None)
+    frame: FrameType | None = sys._getframe(1) if step is not None else None
+    while frame is not None and step is not None:
+        if id(frame) == step.frame and frame.f_code is step.code:
+            info: Any = threading.current_thread().additional_info  # type: ignore[attr-defined]
+            info.pydev_step_cmd, info.pydev_original_step_cmd = step.command, step.original
+            info.pydev_step_stop = frame
+            info.update_stepping_info()
+            return
+        frame = frame.f_back
 
 
 def _is_users(frame: FrameType) -> bool:

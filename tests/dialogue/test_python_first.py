@@ -25,6 +25,7 @@ class Model(nn.Module):
 graph = fx.symbolic_trace(Model())
 fxdap.breakpoint()
 print(graph(torch.ones(2)).tolist())
+print("end")
 """
 
 
@@ -43,9 +44,12 @@ def test_breakpoint_asks_the_python_debuggers_client_for_a_graph_session(
     debugpy: DapClient, script: Script, tmp_path: Path
 ) -> None:
     debugpy.request("initialize", {"adapterID": "debugpy"})
-    launch = {"program": script(PROGRAM), "console": "internalConsole", "cwd": os.getcwd()}
+    program = script(PROGRAM)
+    launch = {"program": program, "console": "internalConsole", "cwd": os.getcwd()}
     started = debugpy.send("launch", {**launch, "python": [sys.executable]})
     debugpy.wait_event("initialized", PATIENCE)
+    breakpoint = {"source": {"path": program}, "breakpoints": [{"line": 12}]}
+    debugpy.request("setBreakpoints", breakpoint)
     debugpy.request("configurationDone")
     debugpy.wait_response(started, PATIENCE)
 
@@ -53,6 +57,8 @@ def test_breakpoint_asks_the_python_debuggers_client_for_a_graph_session(
     graph = Dialogue(DapClient.connect(where["host"], where["port"]), tmp_path)
     graph.initialize()
     graph.attach(token=where["token"])
+    held = debugpy.wait_event("stopped", PATIENCE)
+    debugpy.request("next", {"threadId": held.thread_id})
     graph.stopped("entry", "x")
     graph.go("next")
     graph.stopped("step", "mine")
@@ -63,6 +69,11 @@ def test_breakpoint_asks_the_python_debuggers_client_for_a_graph_session(
     debugpy.request("stepOut", {"threadId": held.thread_id})
     graph.stopped("step", "relu")
     graph.go("continue")
+    # The step over the call of the graph, begun before all of this, ends behind the call.
+    held = debugpy.wait_event("stopped", PATIENCE)
+    frames = debugpy.request("stackTrace", {"threadId": held.thread_id}).stack_frames
+    assert [(frame.name, frame.line) for frame in frames] == [("<module>", 13)]
+    debugpy.request("continue", {"threadId": held.thread_id})
     debugpy.wait_event("terminated", PATIENCE)
     assert "[4.0, 4.0]" in debugpy.output("stdout")
     graph.client.close()
