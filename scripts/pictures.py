@@ -11,9 +11,9 @@ SHOTS = Path(os.environ.get("FXDAP_SHOTS", RIG / "shots"))
 PICTURES = {
     "stopped": "hover",
     "selector": "selector",
-    "nested": "nested",
+    "python": "python",
     "completion": "completion",
-    "walkthrough": "walkthrough",
+    "exception": "exception",
 }
 """Names in docs/images, and those that the scenes give."""
 
@@ -22,7 +22,7 @@ def main() -> None:
     for name, shot in PICTURES.items():
         target = CHECKOUT / "docs" / "images" / f"{name}.png"
         with Image.open(SHOTS / f"{shot}.png") as image:
-            image.convert("RGB").quantize(64).save(target, optimize=True)
+            image.convert("RGB").quantize(256).save(target, optimize=True)
         print(f"{target}: {target.stat().st_size // 1024} kB")
 
 

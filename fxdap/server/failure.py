@@ -6,6 +6,8 @@ import traceback
 from pathlib import Path
 from types import FrameType
 
+from torch.fx import graph_module
+
 from fxdap.engine.frame import Frame
 from fxdap.server.node_scope import argument_items
 from fxdap.view.node_text import node_line
@@ -13,7 +15,7 @@ from fxdap.view.source import user_line
 from fxdap.view.summary import summarize
 
 _OWN = str(Path(__file__).parents[1])
-_RUNNERS = ("<frozen runpy>", "<frozen importlib._bootstrap>")
+_RUNNERS = ("<frozen runpy>", "<frozen importlib._bootstrap>", graph_module.__file__)
 
 
 def node_report(frame: Frame) -> str:
@@ -29,7 +31,7 @@ def node_report(frame: Frame) -> str:
 
 
 def user_traceback(error: BaseException, raised_in: FrameType | None = None) -> str:
-    """The traceback as the user would see it without a debugger: our own frames left out.
+    """The traceback as the user would see it, without our own frames and those that call a graph.
 
     `raised_in` is a frame of the thread where the error is still on its way up: what called it
     is not in its traceback yet.
@@ -39,7 +41,9 @@ def user_traceback(error: BaseException, raised_in: FrameType | None = None) -> 
         callers = traceback.StackSummary.extract(traceback.walk_stack(raised_in))
         report.stack = traceback.StackSummary.from_list([*reversed(callers), *report.stack])
     _clean(report, set())
-    return "".join(report.format())
+    alone = report.__cause__ is None and report.__context__ is None
+    lines = report.format() if report.stack or not alone else report.format_exception_only()
+    return "".join(lines)
 
 
 def _clean(report: traceback.TracebackException | None, seen: set[int]) -> None:

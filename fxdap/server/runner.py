@@ -21,6 +21,13 @@ from fxdap.wire.errors import RequestError
 if TYPE_CHECKING:
     from fxdap.server.session import Session
 
+NO_GRAPH = (
+    "No graph was run. Calls of a GraphModule and runs of an Interpreter stop here; with "
+    "'compile': 'dynamo' the graphs of torch.compile do too, and 'graph': 'file.py:Model' captures "
+    "a model without a script."
+)
+"""Told at the end of a script that had nothing to stop in."""
+
 CONFIGURATION_DEADLINE = 1.0
 """Seconds after `initialized` at which launch is answered even without configurationDone."""
 
@@ -113,10 +120,19 @@ class Runner:
             result = target.run()
             self._session.events.say(f"{target.name} returned {summarize(result)}")
             return
-        if configuration.program is not None:
-            run_script(configuration.program, configuration.arguments)
-        elif configuration.module is not None:
-            run_module(configuration.module, configuration.arguments)
+        try:
+            if configuration.program is not None:
+                run_script(configuration.program, configuration.arguments)
+            elif configuration.module is not None:
+                run_module(configuration.module, configuration.arguments)
+        except SystemExit:
+            self._tell_if_no_graph_ran(configuration)
+            raise
+        self._tell_if_no_graph_ran(configuration)
+
+    def _tell_if_no_graph_ran(self, configuration: LaunchConfiguration) -> None:
+        if not configuration.no_debug and not self._session.debugger.programs():
+            self._session.events.say(NO_GRAPH)
 
     def _guarded(self, start: Any) -> int:
         """Run the user's code; return what its process would exit with."""

@@ -69,6 +69,17 @@ def test_a_script_gets_its_arguments_folder_and_environment(
     )
 
 
+def test_a_script_without_a_graph_is_told_what_would_be_debugged(
+    connect: Connect, script: Script
+) -> None:
+    dialogue = connect()
+    dialogue.launch(program=script("import sys\nsys.exit(0)\n"))
+    dialogue.ended(0)
+    told = dialogue.client.output("console")
+    assert "No graph was run." in told
+    assert "'graph': 'file.py:Model'" in told
+
+
 def test_a_module_runs_like_python_m(connect: Connect, tmp_path: Path) -> None:
     package = tmp_path / "tool"
     package.mkdir()

@@ -160,6 +160,8 @@ story("exceptions", () => {
     const text = (await widget.textContent()).replaceAll("\u00a0", " ");
     assert.match(text, /shapes cannot be multiplied \(2x3 and 2x3\)/);
     assert.match(text, /at %mm = torch\.mm\(%relu, %x\)\s+args\[0\] ← %relu = f32\[2, 3\] cpu/);
+    assert.doesNotMatch(text, /graph_module\.py/); // who called the graph is no news
+    await code.scope("Node");
     await code.shot("exception");
     await code.stop();
   });
