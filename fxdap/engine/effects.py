@@ -9,11 +9,11 @@ from functools import lru_cache
 from typing import Any
 
 import torch
-from torch._ops import HigherOrderOperator, OpOverload
+from torch._ops import HigherOrderOperator, OpOverload, OpOverloadPacket
 from torch.fx import GraphModule
 
 from fxdap.engine.execute import fetch_attribute
-from fxdap.engine.opaque import runs_python
+from fxdap.engine.opaque import namespace, qualified_name, runs_python
 from fxdap.engine.program import Program, Step
 from fxdap.engine.write_rules import Write, bodies, is_torchs, node_write
 from fxdap.engine.writes import find_writes
@@ -175,11 +175,11 @@ def _outside(module: torch.nn.Module, step: Step, name: str) -> str:
     """A phrase for what the node may do that nothing here can undo; "" for most nodes."""
     target = step.target
     home = str(getattr(target, "__module__", None) or "")
-    if isinstance(target, OpOverload):
-        if target.namespace in _COLLECTIVES:
+    if isinstance(target, (OpOverload, OpOverloadPacket)):
+        if namespace(target) in _COLLECTIVES:
             return "takes part in a collective, and other ranks do not go back"
-        custom = runs_python(module, step) and target.namespace not in _OWN
-        return f"runs the custom operator {target._schema.name}" if custom else ""
+        custom = runs_python(module, step) and namespace(target) not in _OWN
+        return f"runs the custom operator {qualified_name(target)}" if custom else ""
     if home.startswith("torch.distributed"):
         return "takes part in a collective, and other ranks do not go back"
     if isinstance(target, HigherOrderOperator):

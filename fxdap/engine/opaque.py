@@ -29,8 +29,13 @@ def runs_python(module: torch.nn.Module, node: Operation) -> bool:
 
 def namespace(op: OpOverload | OpOverloadPacket) -> str:
     """The library that defines an operator, such as `aten`."""
+    return qualified_name(op).partition("::")[0]
+
+
+def qualified_name(op: OpOverload | OpOverloadPacket) -> str:
+    """An operator's name without its overload, such as `aten::relu`."""
     packet = op.overloadpacket if isinstance(op, OpOverload) else op
-    return packet._qualified_op_name.partition("::")[0]
+    return packet._qualified_op_name
 
 
 def is_known(thing: Any) -> bool:

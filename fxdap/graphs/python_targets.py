@@ -18,7 +18,7 @@ from torch.fx import GraphModule, Interpreter
 
 from fxdap.engine.execute import fetch_attribute
 from fxdap.engine.frame import Frame
-from fxdap.engine.opaque import namespace, runs_python
+from fxdap.engine.opaque import namespace, qualified_name, runs_python
 from fxdap.view.node_text import target_name
 
 _TORCH = tuple(os.path.join(path, "") for path in torch.__path__)
@@ -70,11 +70,9 @@ def _has_python_kernel(target: Any) -> bool:
 
     torch keeps the keys of all, such as `aten/relu/CPU`; its own are for shapes, or in `prims`.
     """
-    if isinstance(target, OpOverload):
-        target = target.overloadpacket
-    if not isinstance(target, OpOverloadPacket) or namespace(target) == "prims":
+    if not isinstance(target, (OpOverload, OpOverloadPacket)) or namespace(target) == "prims":
         return False
-    ahead = target._qualified_op_name.replace("::", "/")
+    ahead = qualified_name(target).replace("::", "/")
     return any(
         key.startswith((f"{ahead}/", f"{ahead}.")) and not key.endswith("/Meta")
         for key in torch.library._impls
@@ -130,8 +128,7 @@ def _subclasses(frame: Frame) -> Iterator[tuple[str, Any]]:
 
 def _kernels(op: OpOverload | OpOverloadPacket) -> Iterator[tuple[str, Any]]:
     """The Python that `torch.library.custom_op` and its `register_kernel` were given."""
-    packet = op.overloadpacket if isinstance(op, OpOverload) else op
-    name = packet._qualified_op_name
+    name = qualified_name(op)
     definition = OPDEFS.get(name)
     if definition is None:
         return

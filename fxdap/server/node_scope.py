@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 import torch
+from torch._ops import OpOverloadPacket
 from torch.fx import Node
 
 from fxdap.engine.frame import Frame, ValueUnavailableError
@@ -114,7 +115,7 @@ def parameter_names(frame: Frame, count: int) -> list[str]:
 def _callee(frame: Frame) -> Any:
     node = frame.node
     if node.op == "call_function":
-        return node.target
+        return _only_overload(node.target)
     if node.op == "call_method":
         return getattr(torch.Tensor, str(node.target), None)
     if node.op == "call_module":
@@ -123,6 +124,14 @@ def _callee(frame: Frame) -> Any:
             module = getattr(module, atom, None)
         return getattr(type(module), "forward", None) and module.forward
     return None
+
+
+def _only_overload(target: Any) -> Any:
+    """An operator that was named without its overload, such as `torch.ops.mine.clip`."""
+    if not isinstance(target, OpOverloadPacket):
+        return target
+    names = target._overload_names
+    return getattr(target, names[0] or "default") if len(names) == 1 else target
 
 
 def _names_of(callee: Any, method: bool) -> tuple[str, ...]:

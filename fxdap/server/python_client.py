@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from fxdap.server import debugpy_host
+from fxdap.server import debugpy_host, debugpy_threads
 from fxdap.server.debugpy_host import Door, exempt
 from fxdap.server.python_relay import PythonRelay
 from fxdap.wire.envelope import Request, Response
@@ -52,7 +52,7 @@ class PythonClient:
         done = threading.Event()
         self.call_in(done.set)
         done.wait()
-        debugpy_host.trace_here()
+        debugpy_threads.trace_here()
 
     def call_in(self, then: Callable[[], None]) -> None:
         """On a thread of its own: importing debugpy and a client's attaching take their time."""

@@ -13,7 +13,7 @@ from msgspec.json import decode, encode
 from msgspec.structs import replace
 
 from fxdap.engine.thread import DebugThread
-from fxdap.server import debugpy_host
+from fxdap.server import debugpy_threads
 from fxdap.server.debugpy_host import Door, exempt
 from fxdap.wire.connection import Connection
 from fxdap.wire.dispatch import decode_body
@@ -133,7 +133,7 @@ class PythonRelay:
         return [
             Thread(id=ident, name=python.name)
             for ident, held in list(self._held.items())
-            if ident >= FIRST_ID and (python := debugpy_host.thread_of(held)) is not None
+            if ident >= FIRST_ID and (python := debugpy_threads.thread_of(held)) is not None
         ]
 
     # Breakpoints.
@@ -206,7 +206,7 @@ class PythonRelay:
 
     def _thread(self, number: int) -> DebugThread | None:
         """The thread that debugpy knows by a number, if it has run a graph."""
-        python = debugpy_host.thread_of(number)
+        python = debugpy_threads.thread_of(number)
         threads = self._session.debugger.threads()
         return next((t for t in threads if t.python_thread is python), None) if python else None
 

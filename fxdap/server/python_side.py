@@ -18,7 +18,7 @@ from fxdap.graphs.python_targets import (
     may_run_python,
     python_targets,
 )
-from fxdap.server import debugpy_host
+from fxdap.server import debugpy_host, debugpy_threads
 from fxdap.server.python_client import PythonClient
 
 if TYPE_CHECKING:
@@ -46,12 +46,12 @@ class PythonSide:
     def graph_stopped(self) -> None:
         """The calling thread stops before a node."""
         if "pydevd" in sys.modules:
-            debugpy_host.leave_thread()
+            debugpy_threads.leave_thread()
 
     def graph_resumed(self) -> None:
         """The calling thread goes on."""
         if "pydevd" in sys.modules:
-            debugpy_host.return_thread()
+            debugpy_threads.return_thread()
 
     # Steps.
 
@@ -102,13 +102,13 @@ class PythonSide:
         def entered(python: FrameType) -> None:
             # The step has landed: a graph that this code runs is not what it was to enter.
             plan.into = False
-            if debugpy_host.is_hidden(python):
+            if debugpy_threads.is_hidden(python):
                 self._session.say_once(
                     f"Step In passed by {python.f_code.co_name} ({python.f_code.co_filename}): it "
                     f'is a library\'s code; "python": {{"justMyCode": false}} enters it'
                 )
                 return
-            debugpy_host.stop_in(python)
+            debugpy_threads.stop_in(python)
 
         return Descent(wanted, entered)
 
@@ -116,7 +116,7 @@ class PythonSide:
         """A message of debugpy's client, on debugpy's thread, before it is served."""
         if command in _STOPPING:
             stopped = {t.native_id for t in self._session.debugger.threads() if t.stop is not None}
-            debugpy_host.trace_all(spared=stopped)
+            debugpy_threads.trace_all(spared=stopped)
 
     def client_told(self, command: str) -> None:
         """An answer to debugpy's client."""
@@ -129,7 +129,7 @@ class PythonSide:
 
     def holds(self, thread: DebugThread) -> bool:
         """Whether debugpy has stopped this thread."""
-        return "pydevd" in sys.modules and debugpy_host.is_suspended(thread.python_thread)
+        return "pydevd" in sys.modules and debugpy_threads.is_suspended(thread.python_thread)
 
     def end(self) -> None:
         """The graph's client leaves: nothing waits for it any more."""
@@ -138,7 +138,7 @@ class PythonSide:
 
     def let_go(self) -> None:
         """The program is to end: a thread that debugpy holds cannot be unwound."""
-        debugpy_host.go_on()
+        debugpy_threads.go_on()
 
 
 _STOPPING = {

@@ -110,6 +110,7 @@ def test_step_in_enters_whatever_python_a_node_runs(connect: Connect, script: Sc
     dialogue.go("continue")
 
     dialogue.stopped("function breakpoint", "twice")
+    assert "x ← %x" in dialogue.scope("Node")
     for function, text, following in [
         ("twice_on_cpu", "return x * 2", "neg_default"),
         ("negative_on_cpu", "return x * -1", "clip_default"),
