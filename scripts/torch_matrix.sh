@@ -19,7 +19,7 @@ install() { # VERSION HOME
 
 summary=
 failed=0
-for version in ${TORCH_VERSIONS:-2.10.0 2.14.1}; do
+for version in ${TORCH_VERSIONS:-2.12.0 2.14.1}; do
     home=.venv-torch-$version
     echo "== torch $version"
     if [ ! -e "$home/.ready" ] && ! install "$version" "$home"; then

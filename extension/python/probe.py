@@ -12,7 +12,7 @@ import sys
 from importlib.util import find_spec
 
 OLDEST_PYTHON = (3, 10)
-OLDEST_TORCH = "2.9"
+OLDEST_TORCH = "2.12"
 
 
 def examine(extension, origin, needs_torch):

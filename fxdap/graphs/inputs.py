@@ -9,8 +9,6 @@ from torch.fx import GraphModule
 from torch.fx._pytree import tree_flatten_spec
 from torch.fx.graph import CodeGen, _PyTreeCodeGen
 
-from fxdap.view.compatibility import tree_child
-
 
 class Binder:
     """Binds calls of one compiled GraphModule exactly as its generated `forward` does.
@@ -58,7 +56,7 @@ class Binder:
         spec = module._in_spec
         tree: Any = values
         if _is_args_and_kwargs(spec):
-            count, keys = tree_child(spec, 0).num_children, tree_child(spec, 1).context
+            count, keys = spec.child(0).num_children, spec.child(1).context
             tree = (tuple(values[:count]), dict(zip(keys, values[count:], strict=True)))
         flat: list[Any] = tree_flatten_spec(tree, spec)
         return flat[1:] if takes_self else flat
@@ -68,6 +66,6 @@ def _is_args_and_kwargs(spec: Any) -> bool:
     return (
         spec.type is tuple
         and spec.num_children == 2
-        and tree_child(spec, 0).type is tuple
-        and tree_child(spec, 1).type is dict
+        and spec.child(0).type is tuple
+        and spec.child(1).type is dict
     )

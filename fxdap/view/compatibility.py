@@ -13,8 +13,8 @@ GENERATED_CODE = ("<eval_with_key>", "fx_generated_")
 
 
 def names_lines_of_code() -> bool:
-    """Whether torch.fx writes more into generated code than the graph (torch 2.10 and later)."""
-    return bool(getattr(_config, "enrich_profiler_metadata", False))
+    """Whether torch.fx writes more into generated code than the graph."""
+    return bool(_config.enrich_profiler_metadata)
 
 
 def is_fx_tracing() -> bool:
@@ -22,9 +22,3 @@ def is_fx_tracing() -> bool:
     if _thread_tracing is not None:
         return bool(_thread_tracing())
     return bool(_module._is_fx_tracing_flag)
-
-
-def tree_child(spec: Any, index: int) -> Any:
-    """A child of a TreeSpec, which has the method since torch 2.10."""
-    child = getattr(spec, "child", None)
-    return child(index) if child is not None else spec.children_specs[index]

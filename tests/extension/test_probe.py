@@ -53,9 +53,9 @@ def test_what_is_missing_is_named_and_can_be_installed(probe):
 
 
 def test_a_torch_that_is_too_old_can_be_updated(probe):
-    assert probe("--torch", fxdap="1.2.3", torch="2.8.1") == {
+    assert probe("--torch", fxdap="1.2.3", torch="2.11.1") == {
         "usable": False,
-        "text": f"torch 2.8.1 {WHERE} is too old: fxdap needs 2.9 or newer.",
+        "text": f"torch 2.11.1 {WHERE} is too old: fxdap needs 2.12 or newer.",
         "remedy": pip("Update torch", "--upgrade", "torch"),
     }
 

@@ -69,12 +69,12 @@ story("versions that do not fit", () => {
     await code.open("mlp.py", "Python");
     const message = code.notification("torch 2.1.0 in");
     await code.f5(message);
-    await message.locator("text=is too old: fxdap needs 2.9 or newer").waitFor();
+    await message.locator("text=is too old: fxdap needs 2.12 or newer").waitFor();
     await message.locator(".monaco-button", { hasText: "Update torch" }).waitFor();
   });
 
   scene("a package older than the extension is named, with a way to update it", async () => {
-    pretend("torch", "2.9.0");
+    pretend("torch", "2.12.0");
     await code.open("mlp.py", "Python");
     const message = code.notification("fxdap 0.0.9 in");
     await code.f5(message);
