@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from fxdap.view import budget
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -19,6 +21,12 @@ def repo_root() -> Path:
 def sample_models() -> Path:
     """The folder of runnable samples; each is used by the test of the same name."""
     return ROOT / "sample_models"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_hurry() -> None:
+    """A busy machine may take longer than a response should; tests of that say how long."""
+    budget.SECONDS = 10.0
 
 
 @pytest.fixture(scope="module", autouse=True)
