@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
@@ -30,23 +30,43 @@ def free_memory() -> int:
     return 4 << 30
 
 
+def free_device_memory(device: torch.device) -> int | None:
+    """Bytes free on an accelerator, those that torch holds in reserve included.
+
+    None for one whose memory is the host's, or that does not tell.
+    """
+    module: Any = getattr(torch, device.type, None)
+    try:
+        reserve = module.memory_reserved(device) - module.memory_allocated(device)
+        return int(module.mem_get_info(device)[0] + reserve)
+    except (AttributeError, RuntimeError):
+        return None
+
+
 class Retention:
     """Counts the bytes of each frame's values and lets the oldest go over the budget.
 
     Counting every value would cost a tenth of a small graph's time, so it is an estimate: the
     values of a segment are counted once, and later runs scale that by the segment's largest
     value. Views count twice. Only when the estimate passes the budget are storages counted.
+
+    Each device has a budget of its own, as large a part of its memory. All are counted as one: a
+    byte on a device counts as many of the host's as its budget is smaller. Where values are on
+    both, less than the budgets together is kept, never more than either.
     """
 
-    def __init__(self, budget: int | None = None) -> None:
-        self._fixed = budget
+    def __init__(self, limit: Callable[[int], int] | None = None) -> None:
+        """`limit` says how many bytes may be taken of a memory with so many free."""
+        self._limit = limit or (lambda free: int(free * DEFAULT_SHARE))
+        self._fixed: int | None = None
+        self._weights: dict[torch.device, float] = {torch.device("meta"): 0.0}
         self._recordings: int | None = None
 
     def budget(self) -> int:
         """Bytes that the values of one frame may take."""
         if self._fixed is not None:
             return self._fixed
-        self._fixed = int(free_memory() * DEFAULT_SHARE)
+        self._fixed = self._limit(free_memory())
         return self._fixed
 
     def recordings_limit(self, *, keep: bool) -> int:
@@ -65,7 +85,7 @@ class Retention:
         last = program.last_run
         if last is None or 2 * last[1] > self.budget():
             return False
-        return sum(map(_bytes, inputs)) == last[0]
+        return sum(map(self._bytes, inputs)) == last[0]
 
     def is_tiny(self, program: Program) -> bool:
         """Whether the last run came to so little that runs need not be counted at all."""
@@ -74,7 +94,7 @@ class Retention:
 
     def ran(self, frame: Frame) -> None:
         """A run that was counted has ended."""
-        frame.program.last_run = sum(map(_bytes, frame.inputs())), frame.kept_bytes
+        frame.program.last_run = sum(map(self._bytes, frame.inputs())), frame.kept_bytes
 
     def has_room(self, frame: Frame, start: int, stop: int) -> bool:
         """Whether what nodes `start` to `stop` make will fit, as far as earlier runs tell."""
@@ -90,62 +110,85 @@ class Retention:
         sizes = frame.program.segment_sizes
         known = sizes.get((start, stop))
         if known is None:
-            known = sizes[start, stop] = _measure(frame, start, stop)
-        frame.kept_bytes += _scaled(frame, known)
+            known = sizes[start, stop] = self._measure(frame, start, stop)
+        frame.kept_bytes += self._scaled(frame, known)
         room = self._room(frame)
         if frame.kept_bytes > room:
-            frame.kept_bytes = _release(frame, stop, room)
+            frame.kept_bytes = self._release(frame, stop, room)
 
     def _room(self, frame: Frame) -> int:
         """What recordings leave for values."""
         recorded = frame.history.nbytes if frame.history is not None else 0
         return self.budget() - recorded
 
+    def _measure(self, frame: Frame, start: int, stop: int) -> SegmentSize:
+        sizes = [
+            0 if _is_callers(frame, i) else self._bytes(frame.registers[i])
+            for i in range(start, stop)
+        ]
+        largest = max(range(len(sizes)), key=sizes.__getitem__)
+        return SegmentSize(start + largest, sizes[largest], sum(sizes))
 
-def _measure(frame: Frame, start: int, stop: int) -> SegmentSize:
-    sizes = [0 if _is_callers(frame, i) else _bytes(frame.registers[i]) for i in range(start, stop)]
-    largest = max(range(len(sizes)), key=sizes.__getitem__)
-    return SegmentSize(start + largest, sizes[largest], sum(sizes))
+    def _scaled(self, frame: Frame, size: SegmentSize) -> int:
+        now = self._bytes(frame.registers[size.largest])
+        return size.total if now == size.bytes or not size.bytes else size.total * now // size.bytes
 
+    def _bytes(self, value: Any) -> int:
+        return sum(self._cost(tensor.nbytes, tensor.device) for tensor in _tensors(value))
 
-def _scaled(frame: Frame, size: SegmentSize) -> int:
-    now = _bytes(frame.registers[size.largest])
-    return size.total if now == size.bytes or not size.bytes else size.total * now // size.bytes
+    def _storages(self, value: Any) -> dict[int, int]:
+        """The storages a value holds on to, with what they count."""
+        found: dict[int, int] = {}
+        for tensor in _tensors(value):
+            try:
+                storage = tensor.untyped_storage()
+                found[int(storage._cdata)] = self._cost(storage.nbytes(), storage.device)
+            except RuntimeError:
+                continue
+        return found
 
+    def _cost(self, size: int, device: torch.device) -> int:
+        if device.type == "cpu":
+            return size
+        weight = self._weights.get(device)
+        if weight is None:
+            weight = self._weights[device] = self._weight(device)
+        return int(size * weight)
 
-def _bytes(value: Any) -> int:
-    return sum(tensor.nbytes for tensor in _tensors(value))
+    def _weight(self, device: torch.device) -> float:
+        free = free_device_memory(device)
+        limit = self._limit(free) if free is not None else self.budget()
+        return self.budget() / limit if limit and self.budget() else 1.0
 
+    def _release(self, frame: Frame, stop: int, budget: int) -> int:
+        """Let go of the oldest values that no later node reads until the rest fits; give its size.
 
-def _release(frame: Frame, stop: int, budget: int) -> int:
-    """Let go of the oldest values that no later node reads until the rest fits; return its size.
-
-    A value is let go only if that frees memory in the end: not what shares the storage of an
-    input, a parameter or a value that is still needed.
-    """
-    storages = [_storages(value) for value in frame.registers[:stop]]
-    callers = {key for i in range(stop) if _is_callers(frame, i) for key in storages[i]}
-    needed = _needed_after(frame, stop)
-    pinned = callers.union(*(storages[i] for i in needed))
-    holders: dict[int, set[int]] = {}
-    sizes: dict[int, int] = {}
-    for index, held in enumerate(storages):
-        for key, size in held.items():
-            if key not in callers:
-                holders.setdefault(key, set()).add(index)
-                sizes[key] = size
-    total = sum(sizes.values())
-    for index, held in enumerate(storages):
-        if total <= budget:
-            break
-        if index in needed or pinned.issuperset(held):
-            continue
-        frame.registers[index] = RELEASED
-        for key in held.keys() - pinned:
-            holders[key].discard(index)
-            if not holders[key]:
-                total -= sizes[key]
-    return total
+        A value is let go only if that frees memory in the end: not what shares the storage of an
+        input, a parameter or a value that is still needed.
+        """
+        storages = [self._storages(value) for value in frame.registers[:stop]]
+        callers = {key for i in range(stop) if _is_callers(frame, i) for key in storages[i]}
+        needed = _needed_after(frame, stop)
+        pinned = callers.union(*(storages[i] for i in needed))
+        holders: dict[int, set[int]] = {}
+        sizes: dict[int, int] = {}
+        for index, held in enumerate(storages):
+            for key, size in held.items():
+                if key not in callers:
+                    holders.setdefault(key, set()).add(index)
+                    sizes[key] = size
+        total = sum(sizes.values())
+        for index, held in enumerate(storages):
+            if total <= budget:
+                break
+            if index in needed or pinned.issuperset(held):
+                continue
+            frame.registers[index] = RELEASED
+            for key in held.keys() - pinned:
+                holders[key].discard(index)
+                if not holders[key]:
+                    total -= sizes[key]
+        return total
 
 
 def _is_callers(frame: Frame, index: int) -> bool:
@@ -159,18 +202,6 @@ def _needed_after(frame: Frame, stop: int) -> set[int]:
     for later in range(stop, len(program)):
         needed.update(program.index[n] for n in program.nodes[later].all_input_nodes)
     return {i for i in needed if i < stop}
-
-
-def _storages(value: Any) -> dict[int, int]:
-    """The storages a value holds on to, with their sizes."""
-    found: dict[int, int] = {}
-    for tensor in _tensors(value):
-        try:
-            storage = tensor.untyped_storage()
-            found[int(storage._cdata)] = storage.nbytes()
-        except RuntimeError:
-            continue
-    return found
 
 
 def _tensors(value: Any) -> Iterator[torch.Tensor]:

@@ -8,7 +8,7 @@ from torch import fx, nn
 
 from fxdap.engine.frame import ValueUnavailableError
 from fxdap.engine.program import RELEASED
-from fxdap.engine.retention import Retention
+from fxdap.engine.retention import Retention, free_device_memory
 from tests.engine.driver import Driver
 from tests.engine.graphs import chain
 
@@ -19,7 +19,7 @@ RUNS = pytest.mark.parametrize("runs_before", [0, 1, 2])
 
 def budgeted(budget: int, **options: Any) -> Driver:
     driver = Driver(**options)
-    driver.debugger.retention = Retention(budget)
+    driver.debugger.retention = Retention(lambda free: budget)
     return driver
 
 
@@ -187,3 +187,35 @@ def test_needed_mode_holds_for_interpreter_runs_too():
         driver.break_on("n50")
         fx.Interpreter(module).run(X)
     assert look.released == [[f"n{i}" for i in range(49)]]
+
+
+@RUNS
+def test_values_without_memory_count_for_nothing(runs_before):
+    look, module = Look(), chain(70)
+    with budgeted(1, at_stop=look) as driver:
+        for _ in range(runs_before):
+            module(X.to("meta"))
+        driver.break_on("after:output")
+        module(X.to("meta"))
+    assert look.released == [[]]
+
+
+def test_a_device_that_does_not_tell_shares_the_hosts_memory():
+    assert free_device_memory(torch.device("mps")) is None
+    assert free_device_memory(torch.device("meta")) is None
+
+
+@pytest.mark.cuda
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA GPU")
+@RUNS
+def test_values_on_a_device_are_kept_within_its_budget(runs_before):
+    free = free_device_memory(torch.device("cuda"))
+    assert free is not None
+    assert 0 < free <= torch.cuda.get_device_properties(0).total_memory
+    look, module = Look(), chain(100)
+    with budgeted(50 * SIZE, at_stop=look) as driver:
+        for _ in range(runs_before):
+            module(X.cuda())
+        driver.break_on("n97")
+        module(X.cuda())
+    assert 40 <= len(look.released[0]) <= 50

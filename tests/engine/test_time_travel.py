@@ -172,7 +172,7 @@ def test_recordings_over_the_budget_let_the_oldest_go_and_say_which_node_needed_
     x = torch.zeros(256)
     moves = Moves(step_back, step_back, too_far)
     with Driver(at_stop=moves) as driver:
-        driver.debugger.retention = Retention(8000)
+        driver.debugger.retention = Retention(lambda free: 8000)
         driver.break_on("output")
         graph_of(build)(x)
     assert refused[0].startswith("what %add__4 wrote over was let go")

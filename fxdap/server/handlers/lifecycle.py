@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Raw, Struct
 
-from fxdap.engine.retention import Retention, free_memory
+from fxdap.engine.retention import Retention
 from fxdap.server.registry import When, capabilities, serves
 from fxdap.wire.configuration import AttachConfiguration, DebugOptions, parse_attach
 from fxdap.wire.envelope import Request
@@ -108,7 +108,7 @@ def apply_options(session: Session, options: DebugOptions, stop_on_entry: bool) 
     engine.options.verify_interpreter = options.verify_interpreter
     engine.options.time_travel = options.time_travel
     engine.options.keep_values = options.keep_values == "all"
-    engine.retention = Retention(options.memory_limit(free_memory()))
+    engine.retention = Retention(options.memory_limit)
     engine.expect_entry(stop_on_entry)
     session.workspace = options.workspace
     session.python.client.my_code = options.python_options.just_my_code
