@@ -7,6 +7,7 @@ from typing import Protocol
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
+from fxdap.adapter.batches import batched
 from fxdap.adapter.exits import Exit, ended
 from fxdap.wire.connection import Connection
 from fxdap.wire.dispatch import decode_body
@@ -111,7 +112,7 @@ class Debuggee:
             self.finished.set()
             return
         self._owner.on_connected(self)
-        while (message := connection.read()) is not None:
+        for message in batched(connection):
             if isinstance(message, Response):
                 self._take_response(message)
             elif self._abandoned:

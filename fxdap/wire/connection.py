@@ -107,6 +107,11 @@ class Connection:
                 self._last_seen = message.seq
             return message
 
+    @property
+    def has_more(self) -> bool:
+        """Whether more has arrived than what `read` has given."""
+        return self._frames.has_more
+
     def respond(self, request: Request, body: Struct | None = None) -> None:
         """Answer a request with success."""
         self._respond(request.seq, request.command, envelope.payload(body))

@@ -49,6 +49,11 @@ class FrameReader:
         self._strict = False
         return found
 
+    @property
+    def has_more(self) -> bool:
+        """Whether the next frame, or a part of it, is here already."""
+        return bool(self._buffer)
+
     def _read_header(self) -> int | Malformed | None:
         """The length that the header announces; the buffer then starts with the body."""
         while True:

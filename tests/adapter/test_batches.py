@@ -1,0 +1,54 @@
+"""Log messages on their way to the client: joined where they come too fast, never lost."""
+
+import io
+
+from fxdap.adapter.batches import LONGEST, batched
+from fxdap.wire.connection import Connection
+from fxdap.wire.dispatch import decode_body
+from fxdap.wire.envelope import Event, encode, payload
+from fxdap.wire.messages import OutputEventBody, Source
+
+LISTING = Source(name="Net.fxgraph", path="/graphs/Net.fxgraph")
+
+
+def log(text: str, line: int = 1, source: Source | None = LISTING) -> Event:
+    body = OutputEventBody(category="console", output=text, source=source, line=line)
+    return Event(seq=1, event="output", body=payload(body))
+
+
+def passed_on(*events: Event) -> list[str | tuple[str, int | None]]:
+    """What comes out when all of it has arrived at once: texts with their lines, or event names."""
+    bodies = map(encode, events)
+    data = b"".join(b"Content-Length: %d\r\n\r\n%b" % (len(body), body) for body in bodies)
+    found: list[str | tuple[str, int | None]] = []
+    for message in batched(Connection(io.BytesIO(data), io.BytesIO())):
+        assert isinstance(message, Event)
+        if message.event == "output":
+            body = decode_body(OutputEventBody, message.body)
+            found.append((body.output, body.line))
+        else:
+            found.append(message.event)
+    return found
+
+
+def test_messages_that_are_there_at_once_become_one_in_order():
+    assert passed_on(log("a\n", 3), log("b\n", 4), log("c\n", 3)) == [("a\nb\nc\n", 3)]
+
+
+def test_other_events_keep_their_place_among_them():
+    stopped = Event(seq=1, event="stopped")
+    other = log("x\n", source=None)
+
+    assert passed_on(log("a\n"), log("b\n"), stopped, log("c\n"), other, log("d\n")) == [
+        ("a\nb\n", 1),
+        "stopped",
+        ("c\n", 1),
+        ("x\n", 1),
+        ("d\n", 1),
+    ]
+
+
+def test_no_text_grows_without_end():
+    found = passed_on(*(log("x" * (LONGEST // 2)) for _ in range(5)))
+
+    assert [len(text[0]) for text in found] == [LONGEST, LONGEST, LONGEST // 2]
