@@ -1,7 +1,9 @@
 """symbolic_trace with the user's source line of every node, which torch's own leaves out."""
 
 import functools
+import linecache
 import sys
+import traceback
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
@@ -20,10 +22,16 @@ _DEPTH_LIMIT = 200
 class SourceTracer(Tracer):
     """torch's Tracer with stack traces.
 
-    Readers of `node.stack_trace` drop torch's own frames (see `fxdap.view.source`).
+    Readers of `node.stack_trace` drop torch's own frames (see `fxdap.view.source`). They are not
+    torch's `record_stack_traces`: the first of those imports Inductor, which takes seconds.
     """
 
-    record_stack_traces = True
+    def create_node(self, *args: Any, **kwargs: Any) -> Node:
+        node = super().create_node(*args, **kwargs)
+        frames = _frames_within_trace(sys._getframe(1))
+        if frames and not node.stack_trace:
+            node.stack_trace = _as_text(tuple(reversed(frames)))
+        return node
 
 
 def trace_with_sources(root: torch.nn.Module | Callable[..., Any]) -> GraphModule:
@@ -50,6 +58,13 @@ def remember_sources(patches: Patches) -> None:
         return node
 
     patches.set(TracerBase, "create_node", create_node)
+
+
+@functools.lru_cache(maxsize=1024)
+def _as_text(frames: tuple[RawFrame, ...]) -> str:
+    """As Python writes a traceback; a loop makes many nodes at the same place."""
+    lines = [(*frame, linecache.getline(frame[0], frame[1])) for frame in frames]
+    return "".join(traceback.StackSummary.from_list(lines).format()).strip()
 
 
 def _frames_within_trace(frame: FrameType | None) -> list[RawFrame]:

@@ -1,5 +1,7 @@
 """The `graph` and `inputs` launch keys: every form they may have, and what mistakes are told."""
 
+import os
+import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
@@ -13,6 +15,7 @@ from torch import fx, nn
 from fxdap.graphs.capture import capture
 from fxdap.graphs.errors import TargetError
 from fxdap.graphs.target import Target, load_target
+from tests.conftest import ROOT
 
 SOURCE = """
 import torch
@@ -359,6 +362,26 @@ def test_export_without_inputs_says_what_to_add(place):
     place("lacks.py")
     with pytest.raises(TargetError, match="needs example inputs"):
         load_target("lacks.py:Net", capture="export")
+
+
+def test_symbolic_trace_does_not_wait_for_inductor(place):
+    net = """
+        import torch
+
+        class Net(torch.nn.Module):
+            def forward(self, x):
+                return torch.relu(x)
+        """
+    place("net.py", net)
+    program = (
+        "import sys; from fxdap.graphs.target import load_target\n"
+        "load_target('net.py:Net', capture='symbolic_trace')\n"
+        "print('torch._inductor' in sys.modules)"
+    )
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", program]
+    told = subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout
+    assert told == "False\n"
 
 
 def test_symbolic_trace_records_the_users_lines(place):
