@@ -131,16 +131,22 @@ class History:
                 f"only within keepValues / memoryBudget"
             )
 
-    def back_to(self, cursor: int, *, edits: bool = False) -> None:
-        """Undo all since node `cursor` was to run; with `edits` what was changed there too."""
+    def back_to(self, cursor: int, *, edits: bool = False) -> list[Event]:
+        """Undo all since node `cursor` was to run; with `edits` what was changed there too.
+
+        Returns what was undone, latest first.
+        """
+        undone = []
         while self.events and self._is_later(self.events[-1], cursor, edits):
-            self._undo(self.events.pop())
+            undone.append(self.events.pop())
+            self._undo(undone[-1])
         if cursor == 0 and edits:
             self.restore_modes()
         registers, end = self._frame.registers, self._frame.cursor
         for index in range(cursor, min(end + 1, len(registers))):
             if self._frame.program.steps[index].op != "placeholder":
                 registers[index] = RELEASED
+        return undone
 
     def restore_modes(self) -> None:
         """Grad mode and the like as they were when the run began."""
@@ -173,6 +179,20 @@ class History:
                 effect = self.effects.get(event.cursor)
                 if effect is not None and effect.outside:
                     yield event.cursor, effect.outside
+
+    def changed_since(self, cursor: int) -> bool:
+        """Whether anything but values was changed since node `cursor` was to run."""
+        last = self.last
+        return last is not None and self._is_later(last, cursor, edits=False)
+
+    def run_of(self, index: int) -> Event | None:
+        """What was recorded when node `index` ran; None if nothing was."""
+        for event in reversed(self.events):
+            if event.cursor < index:
+                break
+            if event.kind == "node" and event.cursor == index:
+                return event
+        return None
 
     def was_skipped(self, index: int) -> bool:
         """Whether a jump went past node `index`."""

@@ -88,6 +88,8 @@ def _undo_nodes(frame: Frame, cursor: int) -> Travel:
 def _undo_edit(frame: Frame, history: History) -> Travel:
     frame.check_travel(frame.cursor)
     event = history.undo_edit()
+    if frame.watcher is not None:
+        frame.watcher.taken_back(frame, frame.cursor, [event])
     stop = Stop(reason="step", title="Stepped back", text=f"undid {event.text}")
     return Travel(frame, frame.cursor, stop, "after" if frame.phase == "after" else "before")
 
@@ -104,7 +106,9 @@ def go_back(frame: Frame, cursor: int, *, edits: bool = False) -> None:
     history = past_of(frame)
     frame.check_travel(cursor)
     history.check(cursor)
-    history.back_to(cursor, edits=edits)
+    undone = history.back_to(cursor, edits=edits)
+    if frame.watcher is not None:
+        frame.watcher.taken_back(frame, cursor, undone)
 
 
 def leave(thread: DebugThread, outer: Frame) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from torch.fx import Node
 from torch.nn import Module
 
 from fxdap.engine.bodies import iterates
 from fxdap.engine.frame import Frame
 from fxdap.engine.stops import Reason
-from fxdap.view.source import user_line
+from fxdap.view.source import user_frames, user_line
 
 
 @dataclass
@@ -27,12 +28,14 @@ class Plan:
     only: Module | None = None
     """The graph module to step into, if not the first one that begins."""
     reason: Reason = "step"
+    by_line: bool = False
+    """In a caller, land on another line of the user's source than the call's."""
 
     def arm(self) -> None:
         """Flag the landing place; past the end of a graph it lies in the caller."""
         while self.frame is not None and self.index >= len(self.frame.program):
             caller = self.frame.parent
-            self.frame, self.index = caller, _after_call(caller)
+            self.frame, self.index = caller, _after_call(caller, by_line=self.by_line)
         if self.frame is not None:
             self.index = self.frame.landing(self.index)
             self.frame.mark(self.index)
@@ -58,8 +61,10 @@ class Plan:
         return frame.parent is self.frame and self.only in (None, body.module)
 
 
-def _after_call(caller: Frame | None) -> int:
-    return 0 if caller is None else caller.position + 1
+def _after_call(caller: Frame | None, *, by_line: bool) -> int:
+    if caller is None:
+        return 0
+    return next_line(caller) if by_line else caller.position + 1
 
 
 def step_over(frame: Frame) -> Plan:
@@ -78,17 +83,34 @@ def step_out(frame: Frame) -> Plan:
     return Plan(frame, frame.program.end_of_scope(frame.position))
 
 
+def step_out_line(frame: Frame) -> Plan:
+    """Stop after the innermost module, or the graph, and after the line that calls it."""
+    nodes, index = frame.program.nodes, frame.program.end_of_scope(frame.position)
+    calls = {(f.file, f.line) for f in user_frames(nodes[frame.position])[:-1]}
+    while calls and index < len(nodes) and _line(nodes[index]) in (None, *calls):
+        index += 1
+    return Plan(frame, index, by_line=True)
+
+
 def step_line(frame: Frame) -> Plan:
     """Stop before the first node that comes from another line of the user's source."""
+    here = _line(frame.program.nodes[frame.position])
+    return step_over(frame) if here is None else Plan(frame, next_line(frame), by_line=True)
+
+
+def next_line(frame: Frame) -> int:
+    """Index of the first later node of another line; may be the graph's end."""
     nodes, start = frame.program.nodes, frame.position
-    here = user_line(nodes[start])
+    here = _line(nodes[start])
     if here is None:
-        return step_over(frame)
-    for index in range(start + 1, len(nodes)):
-        line = user_line(nodes[index])
-        if line is not None and (line.file, line.line) != (here.file, here.line):
-            return Plan(frame, index)
-    return Plan(frame, len(nodes))
+        return start + 1
+    others = (i for i in range(start + 1, len(nodes)) if _line(nodes[i]) not in (None, here))
+    return next(others, len(nodes))
+
+
+def _line(node: Node) -> tuple[str, int] | None:
+    found = user_line(node)
+    return None if found is None else (found.file, found.line)
 
 
 def next_graph() -> Plan:

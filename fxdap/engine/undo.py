@@ -31,8 +31,8 @@ class SavedTensor:
     """
 
     def __init__(self, tensor: torch.Tensor) -> None:
-        self._tensor = tensor
-        self._version = None if tensor.is_inference() else tensor._version
+        self.tensor = tensor
+        self.version = None if tensor.is_inference() else tensor._version
         self._storage = tensor.untyped_storage()
         self._place = (tensor.storage_offset(), tensor.shape, tensor.stride())
         self._dtype = tensor.dtype
@@ -45,12 +45,18 @@ class SavedTensor:
     def restore(self) -> None:
         """Put the elements back. The version too: a saved gradient knows its tensor by it."""
         self._window.copy_(self._copy)
-        tensor = self._tensor
+        tensor = self.tensor
         if self._moved(tensor):
             with torch.no_grad():
                 tensor.set_(self._storage, *self._place)
-        if self._version is not None and tensor._version != self._version:
-            torch._C._autograd._unsafe_set_version_counter((tensor,), (self._version,))
+        if self.version is not None and tensor._version != self.version:
+            torch._C._autograd._unsafe_set_version_counter((tensor,), (self.version,))
+
+    def swap(self) -> None:
+        """Exchange the elements of now with the saved ones; done twice, all is as it was."""
+        now = self._window.clone()
+        self._window.copy_(self._copy)
+        self._copy = now
 
     def _moved(self, tensor: torch.Tensor) -> bool:
         now = (tensor.storage_offset(), tensor.shape, tensor.stride())

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from fxdap.engine.descent import Descent
 from fxdap.engine.frame import Frame
-from fxdap.engine.plan import Plan, step_in
+from fxdap.engine.opaque import runs_python
+from fxdap.engine.plan import Plan, next_line, step_in
 from fxdap.engine.thread import DebugThread
 from fxdap.graphs.entering import Body, enter
 from fxdap.graphs.python_targets import (
@@ -55,10 +56,17 @@ class PythonSide:
 
     # Steps.
 
-    def step_in(self, thread: DebugThread, target: PythonTarget | Body | None = None) -> None:
+    def step_in(
+        self,
+        thread: DebugThread,
+        target: PythonTarget | Body | None = None,
+        *,
+        by_line: bool = False,
+    ) -> None:
         """Step into what the node calls, graph or Python, whichever comes first.
 
         A module that is the user's is entered as Python; others are traced.
+        `by_line`: what the later nodes of the same line call will do too.
         """
         frame = thread.top
         if frame is None:
@@ -69,6 +77,10 @@ class PythonSide:
             return
         wanted = self._wanted(frame, target)
         plan = step_in(frame) if wanted is not None else enter(frame)
+        if by_line and target is None:
+            plan.index, plan.by_line = next_line(frame), True
+            if wanted is None and _runs_python(frame, plan.index):
+                wanted = is_users_code
         if wanted is None:
             thread.resume(plan)
         elif debugpy_host.is_attached():
@@ -139,6 +151,14 @@ class PythonSide:
     def let_go(self) -> None:
         """The program is to end: a thread that debugpy holds cannot be unwound."""
         debugpy_threads.go_on()
+
+
+def _runs_python(frame: Frame, end: int) -> bool:
+    """Whether a node from the current one up to `end` calls the user's Python."""
+    program = frame.program
+    return any(
+        runs_python(program.module, program.nodes[index]) for index in range(frame.position, end)
+    )
 
 
 _STOPPING = {

@@ -65,7 +65,7 @@ class ProgramWriter:
         makers = [
             self._pure, self._pure, self._in_place, self._in_place, self._view, self._set_item,
             self._drop, self._draw, self._norm, self._out, self._relu_module, self._switch,
-            self._packed, self._transpose_in_place,
+            self._packed, self._transpose_in_place, self._autocast,
         ]  # fmt: skip
         return [*makers, self._nested] if self._depth else makers
 
@@ -138,10 +138,21 @@ class ProgramWriter:
         self._full.append(self._graph.call_module("relu", (self._pick(self._full),)))
 
     def _switch(self) -> None:
-        if self._random.random() < 0.5:
+        kind = self._random.randrange(3)
+        if kind == 0:
             self._call(torch._C._set_grad_enabled, self._random.random() < 0.2)
-        else:
+        elif kind == 1:
             self._call(torch.use_deterministic_algorithms, self._random.random() < 0.5)
+        else:
+            precision = self._random.choice(["highest", "high"])
+            self._call(torch.set_float32_matmul_precision, precision)
+
+    def _autocast(self) -> None:
+        modes = torch.amp.autocast_mode
+        entered = self._call(modes._enter_autocast, "cpu", torch.bfloat16, True, False)
+        product = self._call(torch.mm, self._any(), self._any())
+        self._full.append(self._graph.call_method("float", (product,)))
+        self._call(modes._exit_autocast, entered)
 
     def _packed(self) -> None:
         pair = self._call(torch.max, self._any(), 0)

@@ -8,14 +8,16 @@ from __future__ import annotations
 import copy
 import os
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, partial
+from typing import Any, cast
 
 import pytest
 import torch
 from torch import fx
 
+from fxdap.engine.edits import assign
 from fxdap.engine.execute import execute, fetch
 from fxdap.engine.frame import Frame
 from fxdap.engine.moves import go_to, restart, step_back
@@ -33,12 +35,23 @@ MOVES = 14
 WALKS_PER_PROGRAM = 4
 
 
+Change = Callable[[Program, list[Any]], None]
+"""Makes an edit in a module and in the registers of a run of it."""
+
+
 @dataclass
 class Level:
-    """What one graph's run has been through: nodes run, values edited, nodes jumped over."""
+    """What one graph's run has been through: nodes run, values edited, nodes jumped over.
 
-    program: Program
+    A node that ran a graph in which something was edited has that graph's level in its event.
+    """
+
+    frame: Frame
     events: list[tuple[Any, ...]] = field(default_factory=list)
+
+    @property
+    def program(self) -> Program:
+        return self.frame.program
 
     @property
     def cursor(self) -> int:
@@ -46,7 +59,17 @@ class Level:
         return 0 if not ran else ran[-1][2]
 
     def catch_up(self, cursor: int) -> None:
-        self.events += [("run", i, i + 1) for i in range(self.cursor, cursor)]
+        self.events += [("run", i, i + 1, None) for i in range(self.cursor, cursor)]
+
+    def ended(self, inner: Level) -> None:
+        """The node that was running called a graph, which is over."""
+        inner.catch_up(len(inner.program))
+        self.events.append(("run", self.cursor, self.cursor + 1, inner))
+
+    def jumped(self) -> bool:
+        return any(
+            e[0] == "jump" or (e[0] == "run" and e[3] and e[3].jumped()) for e in self.events
+        )
 
     def back_to(self, cursor: int) -> None:
         while self.cursor > cursor:
@@ -62,12 +85,16 @@ class Oracle:
             {name: b.clone() for name, b in m._buffers.items() if b is not None}
             for m in self._module.modules()
         ]
+        self._parameters = [p.detach().clone() for p in module.parameters()]
         self._inputs = tuple(value.clone() for value in inputs)
         self.random = torch.get_rng_state()
         self._programs: dict[Any, Program] = {}
 
     def reset(self, module: fx.GraphModule) -> None:
-        """Buffers as they were at first."""
+        """Parameters and buffers as they were at first."""
+        with torch.no_grad():
+            for parameter, value in zip(module.parameters(), self._parameters, strict=True):
+                parameter.copy_(value)
         for inner, buffers in zip(module.modules(), self._buffers, strict=True):
             inner._buffers.update({name: b.clone() for name, b in buffers.items()})
 
@@ -78,31 +105,46 @@ class Oracle:
         registers: list[list[Any]] = []
         current: Any = self._module
         for level in levels:
-            if current not in self._programs:
-                self._programs[current] = Program(current, current.graph, "oracle")
-            program = self._programs[current]
-            registers.append(_replay(program, level, inputs))
+            program = self._program(current)
+            registers.append(self._replay(program, level, inputs))
             if level is not levels[-1]:
-                node = program.nodes[level.cursor]
-                current = current.get_submodule(str(node.target))
-                inputs = fetch(node.args, program, registers[-1])
+                current, inputs = _call(program, level.cursor, registers[-1])
         return self._module, registers
 
+    def _program(self, module: Any) -> Program:
+        if module not in self._programs:
+            self._programs[module] = Program(module, module.graph, "oracle")
+        return self._programs[module]
 
-def _replay(program: Program, level: Level, inputs: tuple[Any, ...]) -> list[Any]:
-    registers: list[Any] = [None] * len(program)
-    for index, value in zip(program.placeholders, inputs, strict=True):
-        registers[index] = value
-    for event in level.events:
-        if event[0] == "run":
-            registers[event[1]] = execute(program, event[1], registers)
-        elif event[0] == "jump":
-            for index in range(event[1], event[2]):
-                if program.steps[index].op != "placeholder":
-                    registers[index] = SKIPPED
-        else:
-            registers[event[1]] = event[2].clone()
-    return registers
+    def _replay(self, program: Program, level: Level, inputs: tuple[Any, ...]) -> list[Any]:
+        registers: list[Any] = [None] * len(program)
+        for index, value in zip(program.placeholders, inputs, strict=True):
+            registers[index] = value
+        for kind, *event in level.events:
+            if kind == "run":
+                registers[event[0]] = self._run_node(program, event[0], registers, event[2])
+            elif kind == "jump":
+                for index in range(event[0], event[1]):
+                    if program.steps[index].op != "placeholder":
+                        registers[index] = SKIPPED
+            else:
+                event[0](program, registers)
+        return registers
+
+    def _run_node(
+        self, program: Program, index: int, registers: list[Any], inner: Level | None
+    ) -> Any:
+        if inner is None:
+            return execute(program, index, registers)
+        module, inputs = _call(program, index, registers)
+        return self._replay(self._program(module), inner, inputs)[-1]
+
+
+def _call(program: Program, index: int, registers: list[Any]) -> tuple[Any, tuple[Any, ...]]:
+    """The graph module that a node calls, and its inputs."""
+    module: Any = program.module
+    node = program.nodes[index]
+    return module.get_submodule(str(node.target)), fetch(node.args, program, registers)
 
 
 @lru_cache(maxsize=1)
@@ -135,7 +177,9 @@ class Walk:
                 # Views made without gradients cannot be written with them: torch says so.
                 assert driver.reasons[-1] == "exception"
                 return
-        if all(e[0] != "jump" for level in self.levels for e in level.events):
+        while len(self.levels) > 1:
+            self._leave_level()
+        if not self.levels[0].jumped():
             self._check_end(result)
 
     def _check_end(self, result: Any) -> None:
@@ -160,11 +204,20 @@ class Walk:
 
     def _catch_up(self, frames: list[Frame]) -> None:
         """What ran since the last stop."""
-        del self.levels[len(frames) :]
         for depth, frame in enumerate(frames):
+            while len(self.levels) > depth and self.levels[depth].frame is not frame:
+                self._leave_level()
             if depth == len(self.levels):
-                self.levels.append(Level(frame.program))
-            self.levels[depth].catch_up(frame.cursor)
+                self.levels.append(Level(frame))
+        while len(self.levels) > len(frames):
+            self._leave_level()
+        for level in self.levels:
+            level.catch_up(level.frame.cursor)
+
+    def _leave_level(self) -> None:
+        """The innermost graph's run is over."""
+        inner = self.levels.pop()
+        self.levels[-1].ended(inner)
 
     def _check(self, frames: list[Frame]) -> None:
         mine = self._snapshot(self.module, [list(f.registers) for f in frames])
@@ -185,7 +238,7 @@ class Walk:
             for depth, level in enumerate(self.levels)
         ]
         return {
-            "env": [{n: v for n, v in values.items() if v is not SKIPPED} for values in env],
+            "env": [{n: v for n, v in values.items() if _is_comparable(v)} for values in env],
             "skipped": [[n for n, v in values.items() if v is SKIPPED] for values in env],
             "grad": [_requires_grad(values) for values in env],
             "state": dict(module.state_dict()),
@@ -213,14 +266,21 @@ class Walk:
         return step_back(thread)
 
     def _edit(self, thread: DebugThread, frame: Frame) -> Plan | Travel:
-        names = {frame.program.nodes[i].name: i for i in range(frame.cursor)}
-        choices = [i for i in names.values() if _is_full(frame.registers[i])]
-        if not choices:
+        """A whole value, one element, or a buffer; inputs are values too."""
+        choices = [i for i in range(frame.cursor) if _is_full(frame.registers[i])]
+        kind = self.random.choice(["value", "element", "buffer"])
+        number = self.random.uniform(-1, 1)
+        if kind == "buffer":
+            target, change = "module.state", partial(_set_buffer, number=number)
+        elif not choices:
             return step_over(frame)
-        index = self.random.choice(choices)
-        value = torch.full((SIZE, SIZE), self.random.uniform(-1, 1))
-        frame.set_value(index, value.clone())
-        self.levels[-1].events.append(("edit", index, value))
+        else:
+            index = self.random.choice(choices)
+            target, change = frame.program.nodes[index].name, partial(_set_value, index, number)
+            if kind == "element":
+                target, change = f"{target}[1, 2]", partial(_set_element, index, number)
+        assign(frame, target, number if kind == "element" else _full(number), {})
+        self.levels[-1].events.append(("edit", change))
         return step_over(frame)
 
     def _goto(self, thread: DebugThread, frame: Frame) -> Travel:
@@ -252,8 +312,30 @@ class Walk:
         return restart(thread, thread.frames[depth])
 
 
+def _full(number: float) -> torch.Tensor:
+    return torch.full((SIZE, SIZE), number)
+
+
+def _set_value(index: int, number: float, program: Program, registers: list[Any]) -> None:
+    registers[index] = _full(number)
+
+
+def _set_element(index: int, number: float, program: Program, registers: list[Any]) -> None:
+    with torch.no_grad():
+        registers[index][1, 2] = number
+
+
+def _set_buffer(program: Program, registers: list[Any], number: float) -> None:
+    with torch.no_grad():
+        cast(torch.Tensor, program.module.state).fill_(number)
+
+
 def _is_full(value: Any) -> bool:
     return isinstance(value, torch.Tensor) and value.shape == (SIZE, SIZE) and value.is_leaf
+
+
+def _is_comparable(value: Any) -> bool:
+    return value is not SKIPPED and not isinstance(value, torch.amp.autocast)
 
 
 def _requires_grad(values: dict[str, Any]) -> dict[str, bool]:
@@ -261,7 +343,23 @@ def _requires_grad(values: dict[str, Any]) -> dict[str, bool]:
 
 
 def _modes() -> tuple[Any, ...]:
-    return torch.is_grad_enabled(), torch.are_deterministic_algorithms_enabled()
+    return (
+        torch.is_grad_enabled(),
+        torch.are_deterministic_algorithms_enabled(),
+        torch.get_float32_matmul_precision(),
+        torch.is_autocast_enabled("cpu"),
+        torch.get_autocast_dtype("cpu"),
+    )
+
+
+def _set_modes(grad: bool, deterministic: bool, precision: str, autocast: bool, _: Any) -> None:
+    torch.set_grad_enabled(grad)
+    torch.use_deterministic_algorithms(deterministic)
+    torch.set_float32_matmul_precision(precision)
+    torch.set_autocast_enabled("cpu", autocast)
+
+
+ENTRY = (False, "highest", False, None)
 
 
 class _same_modes:
@@ -272,19 +370,16 @@ class _same_modes:
 
     def __enter__(self) -> None:
         self._now = _modes()
-        torch.set_grad_enabled(self._grad)
-        torch.use_deterministic_algorithms(False)
+        _set_modes(self._grad, *ENTRY)
 
     def __exit__(self, *error: object) -> None:
-        torch.set_grad_enabled(self._now[0])
-        torch.use_deterministic_algorithms(self._now[1])
+        _set_modes(*self._now)
 
 
 @pytest.fixture(autouse=True)
 def _modes_end_with_the_test() -> Any:
     yield
-    torch.use_deterministic_algorithms(False)
-    torch.set_grad_enabled(True)
+    _set_modes(True, *ENTRY)
 
 
 @pytest.mark.parametrize("batch", range((WALKS + BATCH - 1) // BATCH))
@@ -297,4 +392,4 @@ def test_a_random_walk_finds_every_place_as_a_fresh_run_would(batch: int) -> Non
             print(f"walk {seed}: {walk.moves}")
             raise
         finally:
-            torch.use_deterministic_algorithms(False)
+            _set_modes(True, *ENTRY)

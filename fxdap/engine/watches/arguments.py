@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import torch
@@ -10,7 +11,8 @@ from torch.fx.node import map_arg
 
 from fxdap.engine.frame import Frame
 from fxdap.engine.program import Program
-from fxdap.engine.storage import tensors_in
+from fxdap.engine.storage import overlap, tensors_in
+from fxdap.engine.undo import Saved, SavedTensor
 from fxdap.engine.watches.leaves import version
 from fxdap.engine.writes import find_writes, written_arguments, written_state
 
@@ -51,21 +53,26 @@ def declared(program: Program, index: int) -> Declared:
     )
 
 
-class Arguments:
-    """The tensors that one node may write to, as they were before it ran."""
+Versions = Callable[[torch.Tensor], int | None]
 
-    def __init__(self, frame: Frame, index: int, declared: Declared) -> None:
+
+class Arguments:
+    """The tensors that one node may write to, as they were before it ran: by `before`."""
+
+    def __init__(
+        self, frame: Frame, index: int, declared: Declared, before: Versions = version
+    ) -> None:
         self.node = index
         registers = frame.registers
         mine = {id(t) for place in declared.written for t in tensors_in(registers[place])}
         self._noted = [
-            _Noted(place, tensor, version(tensor), id(tensor) in mine)
+            _Noted(place, tensor, before(tensor), id(tensor) in mine)
             for place in declared.read
             for tensor in tensors_in(registers[place])
         ]
         if declared.writes_state:
             state = written_state(frame.program, index)
-            self._noted += [_Noted(None, tensor, version(tensor), True) for tensor in state]
+            self._noted += [_Noted(None, tensor, before(tensor), True) for tensor in state]
 
     def written(self) -> list[torch.Tensor]:
         """The tensors that were written to since."""
@@ -75,6 +82,17 @@ class Arguments:
         """The nodes in whose values they are."""
         places = [n.place for n in self._noted if n.place is not None and _is_written(n)]
         return list(dict.fromkeys(places))
+
+
+def recorded_versions(saved: Iterable[Saved]) -> Versions:
+    """The versions that tensors had when something was saved of a node that has run since."""
+    known = [each for each in saved if isinstance(each, SavedTensor)]
+
+    def before(tensor: torch.Tensor) -> int | None:
+        mine = (each.version for each in known if overlap(each.tensor, tensor))
+        return next(mine, version(tensor))
+
+    return before
 
 
 def _is_written(noted: _Noted) -> bool:

@@ -55,6 +55,12 @@ class FiniteWatch:
             self._meet(frame, start, stop, spread)
         return found
 
+    def appeared(
+        self, frame: Frame, index: int, written: Sequence[int], spread: Spread
+    ) -> list[Finding]:
+        """The findings at one node; `spread` has what its inputs held before it ran."""
+        return self._look(frame, index, written, spread) if self._wanted[index] else []
+
     def _meet(self, frame: Frame, start: int, stop: int, spread: Spread) -> None:
         """Learn how to look at a stretch once it is seen to come back."""
         if (start, stop) in self._met:

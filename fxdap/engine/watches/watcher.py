@@ -7,11 +7,13 @@ from there. Before every other node, everything up to it is looked at.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from fxdap.engine.breakpoints import Breakpoint
 from fxdap.engine.frame import Frame
-from fxdap.engine.program import RELEASED
+from fxdap.engine.history import Event
+from fxdap.engine.program import RELEASED, Released
 from fxdap.engine.stops import Stop
 from fxdap.engine.watches.arguments import Arguments, Declared, declared
 from fxdap.engine.watches.census import count
@@ -22,6 +24,7 @@ from fxdap.engine.watches.holding import Holding
 from fxdap.engine.watches.in_place import InPlaceWatch
 from fxdap.engine.watches.recorded import Bindings, MetaWatch
 from fxdap.engine.watches.rerun import OneTimeNodes
+from fxdap.engine.writes import sharing
 
 
 @dataclass
@@ -65,6 +68,8 @@ class Watcher:
         before = frame.watcher
         if before is not None:  # what was told is known, whatever is watched now
             self._spread, self._wrong = before._spread, before._wrong
+        if watch.finite is not None:
+            self._recount(frame, (i for i in range(start) if i not in self._spread))
         caller = frame.parent
         if caller is not None and caller.watcher is not None:
             self._spread[GIVEN] = caller.watcher.passed_to(caller)
@@ -111,7 +116,7 @@ class Watcher:
         hits = breakpoints.judge(written, frame) if written else None
         if found:
             self._tell_callers(frame, {finding.filter for finding in found})
-            thread.halt(_stop(found, hits.ids if hits is not None else ()))
+            thread.halt(stop_for(found, hits.ids if hits is not None else ()))
         elif hits is not None and hits.stops:
             name = frame.program.nodes[index].name
             text = hits.text or f"%{name} wrote into the value"
@@ -123,10 +128,26 @@ class Watcher:
         self.done = index
         self._expect(frame, index)
 
+    def taken_back(self, frame: Frame, cursor: int, undone: Iterable[Event]) -> None:
+        """The run was taken back to node `cursor`: what it shows from there on is news again."""
+        self._wrong -= {index for index in self._wrong if index >= cursor}
+        for index in [index for index in self._spread if index >= cursor]:
+            del self._spread[index]
+        known = {index for index in self._spread if index != GIVEN}
+        again = {index for index in known if self._spread[index]}
+        for event in undone:
+            again |= known & (known if event.kind == "edit" else _inputs(frame, event.cursor))
+        self._recount(frame, again)
+
+    def _recount(self, frame: Frame, places: Iterable[int]) -> None:
+        for index in places:
+            value = frame.registers[index]
+            if not isinstance(value, Released):
+                self._spread[index] = set(count(value).counts)
+
     def passed_to(self, frame: Frame) -> set[str]:
         """What is in the arguments of the node that runs now, a call of another graph."""
-        program = frame.program
-        sources = (program.index[node] for node in frame.node.all_input_nodes)
+        sources = _inputs(frame, frame.position)
         return set().union(*(self._spread.get(source, ()) for source in sources))
 
     def _tell_callers(self, frame: Frame, filters: set[str]) -> None:
@@ -151,6 +172,9 @@ class Watcher:
         if watch.finite is not None:
             written = arguments.written_places() if arguments is not None else ()
             found += watch.finite.first(frame, start, stop, written, self._spread)
+            if arguments is not None and any(self._spread.values()):
+                # Other names show what was written, too.
+                self._recount(frame, sharing(frame, arguments.written(), start + 1))
         if watch.meta is not None:
             end = found[0].index + 1 if found else stop
             found += watch.meta.first(frame, start, end, self._bindings, self._wrong)
@@ -170,7 +194,13 @@ class Watcher:
         self._arguments = self.watch.arguments(frame, index)
 
 
-def _stop(found: list[Finding], breakpoint_ids: tuple[int, ...]) -> Stop:
+def _inputs(frame: Frame, index: int) -> set[int]:
+    program = frame.program
+    return {program.index[node] for node in program.nodes[index].all_input_nodes}
+
+
+def stop_for(found: list[Finding], breakpoint_ids: tuple[int, ...]) -> Stop:
+    """The stop at a node that shows something."""
     first = found[0]
     text = "\n".join(finding.text for finding in found)
     return Stop(

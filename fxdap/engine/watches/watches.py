@@ -13,6 +13,7 @@ from fxdap.engine.watches.data import data_watch, is_on_writes
 from fxdap.engine.watches.finite import FiniteWatch
 from fxdap.engine.watches.holding import Holding
 from fxdap.engine.watches.in_place import InPlaceWatch
+from fxdap.engine.watches.past import PastWatch
 from fxdap.engine.watches.recorded import MetaWatch
 from fxdap.engine.watches.rerun import OneTimeNodes
 from fxdap.engine.watches.watcher import ProgramWatch, Watcher
@@ -60,6 +61,11 @@ class Watches:
         if not watch.one_time.are_current():
             watch = self._renew(frame.program)
         return Watcher(watch, frame, start) if watch else None
+
+    def past(self, frame: Frame) -> PastWatch | None:
+        """What looks at the nodes of a run that ran already; None if nothing is watched."""
+        watch = self._watch(frame.program) if self.active else None
+        return PastWatch(watch, frame) if watch else None
 
     def places(self, program: Program) -> Iterable[int]:
         """The nodes before which everything that ran so far must be looked at."""

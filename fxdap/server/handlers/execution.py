@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from fxdap.engine.frame import Frame
-from fxdap.engine.plan import Plan, step_line, step_out, step_over
+from fxdap.engine.plan import Plan, step_line, step_out, step_out_line, step_over
 from fxdap.graphs.compile.frames import is_compiling
 from fxdap.server.registry import When, serves
 from fxdap.wire.errors import RequestError
@@ -50,8 +50,8 @@ def next_(session: Session, arguments: NextArguments) -> None:
 
 @serves("stepOut", When.LANDED)
 def step_out_(session: Session, arguments: StepOutArguments) -> None:
-    """Run to the end of the innermost module, or of the graph."""
-    _resume(session, arguments, step_out)
+    """Run to the end of the innermost module, or of the graph; with `line` past the call's line."""
+    _resume(session, arguments, step_out_line if arguments.granularity == "line" else step_out)
 
 
 def _resume(

@@ -29,11 +29,12 @@ _FIRST_PYTHON = 1000
 
 @serves("stepIn", When.LANDED)
 def step_in(session: Session, arguments: StepInArguments) -> None:
-    """Step into the graph or the Python that the node calls, if it calls any of the user's."""
+    """Step into the graph or the Python that the node, or the rest of its `line`, calls."""
     thread = session.stopped_thread(arguments)
     target = None if arguments.target_id is None else _target(session, arguments)
     session.released(thread)
-    session.after_response(lambda: session.python.step_in(thread, target))
+    by_line = arguments.granularity == "line"
+    session.after_response(lambda: session.python.step_in(thread, target, by_line=by_line))
 
 
 @serves(
