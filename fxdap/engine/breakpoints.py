@@ -192,6 +192,7 @@ class Breakpoints:
             if b.hit_condition is not None and not b.hit_condition.holds(b.hits):
                 continue
             if b.log_message is not None and not problem:
+                _note_log(frame)
                 self._debugger.listener.logged(b.log_message.render(frame), frame)
                 continue
             self._add(hits, b, problem)
@@ -216,6 +217,13 @@ class Breakpoints:
             return "" if evaluate(b.condition, frame) else None
         except Exception as error:
             return f"condition {b.condition!r} raised {type(error).__name__}: {error}"
+
+
+def _note_log(frame: Frame) -> None:
+    each: Frame | None = frame
+    while each is not None:
+        each.has_logged = True
+        each = each.parent
 
 
 Kind = Literal["source", "function", "data", "instruction"]

@@ -121,8 +121,7 @@ def _write(frame: Frame, what: str, tensor: torch.Tensor, write: Callable[[], ob
 
 
 def _record(frame: Frame, what: str, saved: Saved) -> None:
-    if frame.history is not None:
-        frame.history.edited(f"the change of {what}", [saved])
+    frame.note_edit(f"the change of {what}", saved)
 
 
 def record_write(thread: DebugThread, tensor: torch.Tensor) -> None:

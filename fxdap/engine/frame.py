@@ -17,7 +17,7 @@ from fxdap.engine.execute import execute, fetch
 from fxdap.engine.program import RELEASED, SKIPPED, Program, Released, Sprint, Store
 from fxdap.engine.stops import Phase
 from fxdap.engine.travel import Travel
-from fxdap.engine.undo import Restorer
+from fxdap.engine.undo import Saved, SavedRegister
 
 if TYPE_CHECKING:
     from fxdap.engine.history import History
@@ -61,6 +61,8 @@ class Frame:
         self.kept_bytes = 0
         self.watcher: Watcher | None = None
         self._watched_since = -1
+        self.has_logged = False
+        """Whether a log point wrote something in it, or in a graph that it runs."""
         self.call = 1
         """Which call of this graph it is: of the calling node, or of a graph torch derived."""
         self._calls: dict[Program, int] = {}
@@ -113,12 +115,18 @@ class Frame:
                 f"%{name} cannot be changed from inside of a node that runs another graph for the "
                 f"first time; stop before %{self.node.name} and change it there"
             )
-        if self.history is not None:
-            old, name = self.registers[index], self.program.nodes[index].name
-            self.history.edited(f"the change of %{name}", [Restorer(lambda: self._put(index, old))])
-        self._put(index, value)
+        name = self.program.nodes[index].name
+        self.note_edit(f"the change of %{name}", SavedRegister(self, index, self.registers[index]))
+        self.put(index, value)
 
-    def _put(self, index: int, value: Any) -> None:
+    def note_edit(self, what: str, saved: Saved) -> None:
+        """The user is about to change something, or has; `saved` undoes it."""
+        self.thread.changed.append(saved)
+        if self.history is not None:
+            self.history.edited(what, [saved])
+
+    def put(self, index: int, value: Any) -> None:
+        """Give a node another value; nothing is recorded."""
         self.registers[index] = value
 
     def missing(self, cursor: int) -> Iterator[int]:
@@ -293,6 +301,13 @@ class Frame:
             python = python.f_back
         if python is not None:
             self._take_over(python, python.f_lineno)
+
+    def index_in(self, python: FrameType | None) -> int:
+        """The node that runs now, told by the thread's Python stack; for other threads to ask."""
+        code = self._code
+        while python is not None and python.f_code is not code:
+            python = python.f_back
+        return self.position if python is None else self.program.index_at_line(python.f_lineno)
 
     def _take_over(self, python: FrameType, line: int) -> None:
         """Know the position and the values of generated code that is in the middle."""

@@ -37,6 +37,13 @@ class SavedGradients:
         roots = {id(root): root for root in map(_root, written)}
         self._kept = [(root, _keep(root)) for root in roots.values() if _has_history(root)]
 
+    def of(self, written: Iterable[torch.Tensor]) -> SavedGradients:
+        """Those of certain tensors only."""
+        storages = {_storage(tensor) for tensor in written}
+        chosen = SavedGradients(self._registers, self._end, ())
+        chosen._kept = [pair for pair in self._kept if _storage(pair[0]) in storages]
+        return chosen
+
     def restore(self) -> None:
         kept = {_storage(root): (root, old) for root, old in self._kept}
         with torch.enable_grad():

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import torch
@@ -13,13 +15,13 @@ from fxdap.engine.effects import Effect
 from fxdap.engine.program import RELEASED
 from fxdap.engine.recorder import save_node
 from fxdap.engine.stops import Phase
-from fxdap.engine.undo import Restorer, Saved, SavedModes
+from fxdap.engine.undo import Restorer, Saved, SavedModes, SavedRegister
 
 if TYPE_CHECKING:
     from fxdap.engine.breakpoints import Breakpoint
     from fxdap.engine.frame import Frame
 
-Kind = Literal["node", "edit", "jump", "hit"]
+Kind = Literal["node", "edit", "jump", "hit", "inner"]
 
 
 class PastGoneError(LookupError):
@@ -39,7 +41,8 @@ class Event:
     """Something that happened when node `cursor` was to run next.
 
     `node`: that node ran, and wrote. `edit`: the user changed something. `jump`: the user went on
-    at `landing`. `hit`: a breakpoint counted.
+    at `landing`. `hit`: a breakpoint counted. `inner`: the user changed something in a graph that
+    the node ran.
     """
 
     cursor: int
@@ -70,6 +73,7 @@ class History:
         self.nbytes = 0
         self.floor = 0
         """The earliest cursor that can be restored: what was recorded before was let go."""
+        self._one: list[Saved] | None = None
         self._entry: SavedModes | None = SavedModes() if effects else None
 
     def record(self, index: int) -> None:
@@ -92,7 +96,28 @@ class History:
         frame = self._frame
         # After an error the node has run, as far as the past is concerned.
         cursor = frame.cursor + (1 if frame.phase == "raised" else 0)
-        self.add(Event(cursor, "edit", saved, text=what))
+        if self._one is not None:
+            self._one += saved
+        else:
+            self.add(Event(cursor, "edit", saved, text=what))
+
+    @contextmanager
+    def as_one(self, what: str) -> Iterator[None]:
+        """All that the user changes in the `with` block is undone at once."""
+        self._one = []
+        try:
+            yield
+        finally:
+            changed, self._one = self._one, None
+            if changed:
+                self.edited(what, changed)
+
+    def inherit(self, inner: History) -> None:
+        """A graph that the current node ran is over: keep what was changed beyond its values."""
+        for event in inner.events:
+            lasting = [each for each in event.saved if not isinstance(each, SavedRegister)]
+            if event.kind in ("edit", "inner") and lasting:
+                self.add(Event(self._frame.position, "inner", lasting, text=event.text))
 
     def _drop(self, event: Event) -> None:
         self.nbytes -= event.nbytes
@@ -170,7 +195,7 @@ class History:
     def _is_later(self, event: Event, cursor: int, edits: bool) -> bool:
         if event.cursor != cursor:
             return event.cursor > cursor
-        return event.kind in ("node", "jump") or (edits and event.kind == "edit")
+        return event.kind in ("node", "jump", "inner") or (edits and event.kind == "edit")
 
     def outside(self, cursor: int) -> Iterator[tuple[int, str]]:
         """The nodes that ran since `cursor` with effects that nothing undoes, latest first."""
@@ -193,6 +218,11 @@ class History:
             if event.kind == "node" and event.cursor == index:
                 return event
         return None
+
+    def edits_at(self, cursor: int) -> list[Event]:
+        """What the user changed when node `cursor` was to run, nothing having happened since."""
+        latest = takewhile(lambda event: event.cursor == cursor, reversed(self.events))
+        return [event for event in latest if event.kind == "edit"]
 
     def was_skipped(self, index: int) -> bool:
         """Whether a jump went past node `index`."""

@@ -70,10 +70,13 @@ class _Walk:
         index = cursor if phase == "before" else cursor - 1
         bound = self._breakpoints.bound(frame, index, phase)
         findings: list[Finding] = []
-        if phase == "after" and self._past is not None:
+        if self._past is not None:
             if history.changed_since(cursor):
                 self._undo(cursor)
-            findings, hit = self._past.after(index)
+            if phase == "after":
+                findings, hit = self._past.after(index)
+            else:
+                hit = self._past.edits(cursor)
             bound = [*bound, *hit]
         if not bound and not findings:
             return None

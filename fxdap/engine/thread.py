@@ -15,6 +15,7 @@ from fxdap.engine.plan import Plan, next_graph
 from fxdap.engine.postmortem import error_chain
 from fxdap.engine.stops import Phase, Stop
 from fxdap.engine.travel import Travel
+from fxdap.engine.undo import Saved
 
 if TYPE_CHECKING:
     from fxdap.engine.breakpoints import Hits
@@ -58,6 +59,8 @@ class DebugThread:
         self.failure: BaseException | None = None
         self._failed_in: Frame | None = None
         self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self.changed: list[Saved] = []
+        """What the user has changed since `take_changed` was called."""
         self.evaluating = 0
         """How many evaluations are under way: graphs that they run do not stop."""
         self._resuming = False
@@ -128,6 +131,9 @@ class DebugThread:
             self._end_descent()
         if self._abandoned and frame.history is not None:
             frame.history.restore_modes()
+        self._hand_on(frame)
+        if frame.has_logged:
+            self.debugger.listener.log_ended(frame)
         frame.forget_past()
         if self.plan is not None and self.plan.frame is frame:
             self.plan.disarm()
@@ -135,6 +141,11 @@ class DebugThread:
             self.plan.arm()
         if not self.frames:
             self._forget_failure()
+
+    def _hand_on(self, frame: Frame) -> None:
+        caller = frame.parent
+        if caller is not None and caller.history is not None and frame.history is not None:
+            caller.history.inherit(frame.history)
 
     def _forget_failure(self) -> None:
         """An error that the user's code deals with must not keep values alive."""
@@ -240,6 +251,17 @@ class DebugThread:
             self._forget_failure()
             raise travel
 
+    def take_changed(self) -> list[Saved]:
+        """What the user has changed since the last call, as it was before."""
+        changed, self.changed = self.changed, []
+        return changed
+
+    def announce(self, stop: Stop) -> None:
+        """It stays where it is stopped, for another reason."""
+        self.stop_count = self.debugger.next_stop()
+        self.stop = stop
+        self.debugger.listener.stopped(self, stop)
+
     def _end_descent(self) -> None:
         if self.descent is not None:
             self.descent.end()
@@ -325,6 +347,7 @@ class DebugThread:
             frame.clear_flags()
             frame.forget_past()
         self._forget_failure()
+        self.changed.clear()
         self._work.put(None)
 
     def abandon(self) -> None:

@@ -5,11 +5,18 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import torch
 
 from fxdap.engine.storage import Extent, extent
+
+
+class Registers(Protocol):
+    """A run, as what is saved of it knows it."""
+
+    def put(self, index: int, value: Any) -> None: ...
 
 
 class Saved(Protocol):
@@ -88,6 +95,15 @@ class SavedContainer:
         self._container = container
         self._items: Any = container.copy()
 
+    def is_changed(self) -> bool:
+        """Whether it has other items now."""
+        now: Any = self._container
+        if len(now) != len(self._items):
+            return True
+        if isinstance(now, list):
+            return any(a is not b for a, b in zip(now, self._items, strict=True))
+        return any(key not in now or now[key] is not self._items[key] for key in self._items)
+
     def restore(self) -> None:
         if isinstance(self._container, list):
             self._container[:] = self._items
@@ -101,6 +117,19 @@ class Restorer(NamedTuple):
 
     restore: Callable[[], None]
     nbytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SavedRegister:
+    """The value of node `index` of a run."""
+
+    owner: Registers
+    index: int
+    value: Any
+    nbytes: int = 0
+
+    def restore(self) -> None:
+        self.owner.put(self.index, self.value)
 
 
 class SavedModule:

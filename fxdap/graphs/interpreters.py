@@ -102,8 +102,8 @@ class InterpreterFrame(Frame):
             return ""
         return f"Not undone: what {kind.__name__} keeps in attributes of its own."
 
-    def _put(self, index: int, value: Any) -> None:
-        super()._put(index, value)
+    def put(self, index: int, value: Any) -> None:
+        super().put(index, value)
         node, env = self.program.nodes[index], getattr(self._user, "env", None)
         if isinstance(env, dict) and node in env:
             env[node] = value

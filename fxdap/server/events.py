@@ -12,6 +12,7 @@ from fxdap.engine.program import Program
 from fxdap.engine.stops import Stop
 from fxdap.engine.thread import DebugThread
 from fxdap.server.changes import wrote
+from fxdap.server.log_groups import LogGroups
 from fxdap.server.module_rows import module_row
 from fxdap.view.listing_file import write_listing
 from fxdap.wire.connection import Connection
@@ -45,11 +46,14 @@ class Events:
         self._connection = connection
         self.announcing = threading.RLock()
         self._threads: dict[int, DebugThread] = {}
+        self._groups = LogGroups(lambda body: connection.send_event("output", body))
 
     def stopped(self, thread: DebugThread, stop: Stop) -> None:
         """A thread stopped; the program's output before it is shown first."""
         self.session.python.graph_stopped()
         _flush()
+        self._groups.close()
+        self.session.long_runs.stopped(thread)
         self.session.early.overtaken(thread)
         self.memory_changed(thread)
         if wrote(thread):
@@ -121,6 +125,7 @@ class Events:
 
     def logged(self, text: str, frame: Frame) -> None:
         """A log point wrote a line."""
+        self._groups.enter(frame)
         program = frame.program
         self._connection.send_event(
             "output",
@@ -131,6 +136,10 @@ class Events:
                 line=program.line(frame.position),
             ),
         )
+
+    def log_ended(self, frame: Frame) -> None:
+        """A run is over in which log points wrote something."""
+        self._groups.left(frame)
 
     def noticed(self, text: str) -> None:
         """Something about the user's program that they should know."""

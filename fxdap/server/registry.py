@@ -6,7 +6,8 @@ attach was accepted; `STOPPED` needs the thread that the arguments name (by thre
 variablesReference) to be stopped, and is answered with `notStopped` otherwise; `LANDED` is the
 same, but waits for a step that is under way. `on_thread`
 handlers run on that stopped thread, since they read tensors or run code; `deferred` ones are
-given the request and answer it later; all others run on the server thread and never block.
+given the request and answer it later; those that take a run back or ahead (`moves`) are not
+interrupted half way, but may be given up; all others run on the server thread and never block.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ class Served:
     when: When
     on_thread: bool
     deferred: bool
+    moves: bool
 
 
 HANDLERS: dict[str, Served] = {}
@@ -59,12 +61,13 @@ def serves(
     *,
     on_thread: bool = False,
     deferred: bool = False,
+    moves: bool = False,
     offers: Capabilities | None = None,
 ) -> Callable[[Handler], Handler]:
     """Register a handler, with the capabilities that it makes true."""
 
     def register(handler: Handler) -> Handler:
-        HANDLERS[command] = Served(command, handler, when, on_thread, deferred)
+        HANDLERS[command] = Served(command, handler, when, on_thread, deferred, moves)
         if offers is not None:
             offer(offers, command)
         return handler

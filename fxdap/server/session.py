@@ -23,10 +23,11 @@ from fxdap.server.events import Events
 from fxdap.server.handlers.breakpoints import selector_entries
 from fxdap.server.handles import FrameView, Handles, Jump
 from fxdap.server.listing_names import ListingNames
+from fxdap.server.long_runs import LongRuns
 from fxdap.server.memory import Memory
 from fxdap.server.places import Places
 from fxdap.server.present import Presenter
-from fxdap.server.progress import Progress
+from fxdap.server.progress import Progress, Work
 from fxdap.server.python_side import PythonSide
 from fxdap.server.registry import HANDLERS, Served, When, offer
 from fxdap.server.variables_tree import Branch
@@ -76,6 +77,7 @@ class Session:
         self.jumps: Handles[Jump] = Handles(stable=False)
         self.presenter = Presenter(self)
         self.progress = Progress(connection)
+        self.long_runs = LongRuns(self)
         self.diagnoses = Diagnoses()
         self.python = PythonSide(self)
         self.memory = Memory()
@@ -92,7 +94,9 @@ class Session:
         self._queue: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
         self.early = EarlyRequests(connection, self._queue.put)
         self._cancelled: set[int] = set()
-        self._running: dict[int, DebugThread] = {}
+        self._running: dict[int, Callable[[], None]] = {}
+        self.work: dict[int, Work] = {}
+        """By thread, what is under way there and can be given up, but not be interrupted."""
         self._lock = threading.Lock()
 
     def start(self) -> None:
@@ -191,7 +195,7 @@ class Session:
             if self._is_cancelled(request.seq):
                 raise RequestError.cancelled()
             with self._lock:
-                self._running[request.seq] = self.debugger.current_thread()
+                self._running[request.seq] = self._canceller(served)
             try:
                 return served.handler(self, arguments)
             finally:
@@ -203,6 +207,18 @@ class Session:
             return RequestError.cancelled()
         except BaseException as error:
             return self._internal(error)
+
+    def _canceller(self, served: Served) -> Callable[[], None]:
+        """What cancels a request that the calling thread serves."""
+        thread = self.debugger.current_thread()
+        if not served.moves:
+            return thread.interrupt
+
+        def give_up() -> None:
+            if (work := self.work.get(thread.id)) is not None:
+                work.cancel()
+
+        return give_up
 
     def _internal(self, error: BaseException) -> RequestError:
         text = "".join(traceback.format_exception(error))
@@ -220,9 +236,9 @@ class Session:
             if arguments.request_id is not None:
                 with self._lock:
                     self._cancelled.add(arguments.request_id)
-                    thread = self._running.get(arguments.request_id)
-                    if thread is not None and thread.stop is not None:
-                        thread.interrupt()
+                    cancel = self._running.get(arguments.request_id)
+                    if cancel is not None:
+                        cancel()
             self.connection.respond(request)
         except RequestError as error:
             self.connection.fail(request, error)
@@ -309,18 +325,25 @@ class Session:
     def configure(self) -> None:
         """The client has set its breakpoints."""
         self.configured.set()
+        self.long_runs.begin()
         if self._unanswered is not None:
             self.connection.respond(self._unanswered)
             self._unanswered = None
             self.on_attached()
 
-    def edited(self, thread: DebugThread) -> None:
-        """A value was changed on this stopped thread: the views are refreshed after the answer."""
+    def edited(self, thread: DebugThread, what: str) -> None:
+        """A value was changed on this stopped thread: the views are refreshed after the answer.
+
+        A data breakpoint on it is hit by that, too.
+        """
         self.presenter.clear()
         thread.post(lambda: self.events.memory_changed(thread))
         if self.client.supports_invalidated_event:
             body = InvalidatedEventBody(areas=["variables"])
             thread.post(lambda: self.connection.send_event("invalidated", body))
+        stop = self.debugger.watches.edited(thread, what)
+        if stop is not None:
+            thread.post(lambda: thread.announce(stop))
 
     def say_once(self, text: str) -> None:
         """Tell the user something that they need to hear once in a session."""
@@ -357,6 +380,7 @@ class Session:
         self.runs.uninstall()
         self.debugger.end()
         self.python.end()
+        self.long_runs.end()
         self.early.fail()
         self.frames.clear()
         self.variables.clear()

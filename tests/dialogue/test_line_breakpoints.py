@@ -190,3 +190,51 @@ def test_log_points_write_in_order_and_do_not_stop(connect: Connect, script: Scr
     logged = [e.body for e in dialogue.client.events if e.name == "output" and e.body.line]
     assert len(logged) == 4
     assert all(e.source.path.endswith(".fxgraph") for e in logged)
+
+
+NESTED = """
+import torch
+from torch import fx
+
+class Body(torch.nn.Module):
+    def forward(self, x):
+        return torch.relu(x)
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = fx.symbolic_trace(Body())
+    def forward(self, x):
+        return torch.neg(self.body(torch.cos(x)))
+
+class Tracer(fx.Tracer):
+    def is_leaf_module(self, module, name):
+        return isinstance(module, fx.GraphModule)
+
+model = Model()
+module = fx.GraphModule(model, Tracer().trace(model))
+for _ in range(2):
+    module(torch.ones(2))
+"""
+
+
+def test_what_log_points_write_in_a_nested_graph_stands_under_the_node_that_runs_it(
+    connect: Connect, script: Script
+) -> None:
+    dialogue = connect()
+    seq = dialogue.begin(program=script(NESTED), stopOnEntry=False)
+    dialogue.break_on("cos")
+    dialogue.run(seq)
+    dialogue.stopped("function breakpoint", "cos")
+    dialogue.break_on()
+    source = dialogue.client.request("loadedSources").sources[0].path
+    text = Path(source).read_text().splitlines()
+    nodes = ("cos", "relu", "neg")
+    lines = {n: 1 + next(i for i, t in enumerate(text) if f"{n} =" in t) for n in nodes}
+    dialogue.break_at(source, *({"line": line, "logMessage": n} for n, line in lines.items()))
+    dialogue.go("continue")
+    dialogue.ended()
+    said = [e.body for e in dialogue.client.events if e.name == "output"]
+    told = [(b.group, b.output.strip()) for b in said if b.group or b.output.strip() in lines]
+    inside = [("start", "%body"), (None, "relu"), ("end", "")]
+    assert told == [*inside, (None, "neg"), (None, "cos"), *inside, (None, "neg")]

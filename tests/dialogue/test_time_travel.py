@@ -1,7 +1,9 @@
 """Going back, starting over, jumping and changing values, through the real adapter."""
 
+import base64
 import os
 import re
+import struct
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +26,9 @@ def session(sample_models: Path, tmp_path_factory: pytest.TempPathFactory) -> It
     environment = {**os.environ, "XDG_CACHE_HOME": cache, "OMP_NUM_THREADS": "1"}
     client = DapClient.spawn([sys.executable, "-m", "fxdap.adapter"], env=environment)
     dialogue = Dialogue(client, sample_models)
+    dialogue.abilities = dict.fromkeys(
+        ["supportsMemoryReferences", "supportsMemoryEvent", "supportsProgressReporting"], True
+    )
     dialogue.launch(graph=GRAPH, capture="symbolic_trace")
     dialogue.stopped("entry", "x")
     yield dialogue
@@ -280,6 +285,97 @@ def test_set_expression_takes_any_part_that_python_could_assign_to(stopped: Dial
     assert text == "a tensor's shape follows from the tensor: change the tensor itself"
     text = stopped.refused("setExpression", {"expression": "nothing", **refused})
     assert text.startswith("there is no value 'nothing' here")
+
+
+def test_what_the_console_writes_in_place_is_stepped_back_over(stopped: Dialogue) -> None:
+    run_to(stopped, "norm")
+    before = numbers(stopped, "mul", "getitem")
+    typed = "for _ in range(2):\n    mul.add_(1)\nmul[0] = 3"
+    stopped.evaluate(typed, "repl")
+    assert numbers(stopped, "mul", "getitem") != before
+    stopped.go("stepBack")
+    assert stopped.stopped("step", "norm").text == "undid for _ in range(2):..."
+    assert numbers(stopped, "mul", "getitem") == before
+    stopped.evaluate("getitem.zero_()", "repl")
+    assert stopped.value("mul[:, :3].abs().sum().item()") == "0.0"
+    stopped.go("stepBack")
+    assert stopped.stopped("step", "norm").text == "undid getitem.zero_()"
+    assert numbers(stopped, "mul", "getitem") == before
+
+
+def test_memory_is_told_to_have_changed_and_bytes_written_are_stepped_back_over(
+    stopped: Dialogue,
+) -> None:
+    run_to(stopped, "norm")
+    row = stopped.evaluate("mul")
+    changed = {"expression": "getitem[0, 1]", "value": "2", "frameId": stopped.frame}
+    stopped.client.request("setExpression", changed)
+
+    def of_mul(body: Any) -> bool:
+        return bool(body.memory_reference == row.memory_reference)
+
+    event = stopped.client.wait_event("memory", PATIENCE, where=of_mul)
+    assert (event.offset, event.count) == (0, 96)
+    before = numbers(stopped, "mul", "getitem")
+    data = base64.b64encode(struct.pack("<ff", 7.5, -1.0)).decode()
+    written = {"memoryReference": row.memory_reference, "offset": 4, "data": data}
+    assert stopped.client.request("writeMemory", written).bytes_written == 8
+    stopped.client.wait_event("memory", PATIENCE, where=of_mul)
+    assert stopped.value("mul[0, 1:3].tolist()") == "[7.5, -1.0]"
+    stopped.go("stepBack")
+    assert stopped.stopped("step", "norm").text == "undid the change of memory"
+    assert numbers(stopped, "mul", "getitem") == before
+
+
+def test_a_data_breakpoint_is_hit_by_a_change_under_any_name_and_on_the_way_back(
+    stopped: Dialogue,
+) -> None:
+    run_to(stopped, "norm")
+    frame = {"frameId": stopped.frame}
+    info = stopped.client.request("dataBreakpointInfo", {"name": "mul", **frame})
+    wanted = {"breakpoints": [{"dataId": info.data_id, "accessType": "write"}]}
+    (data,) = stopped.client.request("setDataBreakpoints", wanted).breakpoints
+    stopped.break_on("relu")
+    stopped.client.request("setExpression", {"expression": "fc[0, 0]", "value": "1", **frame})
+    stopped.client.request("setExpression", {"expression": "getitem[0, 0]", "value": "9", **frame})
+    stop = stopped.stopped("data breakpoint", "norm")
+    assert stop.hit_breakpoint_ids == [data.id]
+    assert stop.text == "the change of getitem[0, 0] wrote into the value"
+    stopped.go("continue")
+    stopped.stopped("function breakpoint", "relu")
+    stopped.go("reverseContinue")
+    stopped.stopped("data breakpoint", "norm")
+    assert stopped.value("mul[0, 0].item()") == "9.0"
+    stopped.go("reverseContinue")
+    assert stopped.stopped("data breakpoint", "add_").hit_breakpoint_ids == [data.id]
+    stopped.client.request("setDataBreakpoints", {"breakpoints": []})
+
+
+def test_reverse_continue_stops_at_what_a_filter_stops_at(stopped: Dialogue) -> None:
+    run_to(stopped, "head")
+    stopped.client.request("setExceptionBreakpoints", {"filters": ["mutation", "nan"]})
+    stopped.go("reverseContinue")
+    assert (stopped.stopped("exception", "add_").text or "").startswith("%add_ wrote into %getitem")
+    assert stopped.exception().exception_id == "InPlaceWrite"
+    stopped.client.request("setExceptionBreakpoints", {"filters": []})
+
+
+def test_going_back_can_be_cancelled_where_it_has_come_to(stopped: Dialogue) -> None:
+    run_to(stopped, "head")
+    slow = "__import__('time').sleep(0.2)"
+    nodes = ("fc", "mul", "getitem", "add_", "norm", "relu", "drop")
+    stopped.break_on(*({"name": node, "condition": slow} for node in nodes))
+    seq = stopped.client.send("reverseContinue", {"threadId": stopped.thread})
+    began = stopped.client.wait_event(
+        "progressStart", PATIENCE, where=lambda body: body.title == "Going back"
+    )
+    stopped.client.request("cancel", {"progressId": began.progress_id})
+    stopped.client.wait_response(seq, PATIENCE)
+    assert stopped.stopped("step").description == "Going back was cancelled"
+    stopped.client.wait_event(
+        "progressEnd", PATIENCE, where=lambda body: body.progress_id == began.progress_id
+    )
+    assert stopped.value("mul.shape") == "torch.Size([4, 6])"
 
 
 def test_views_are_told_of_a_change_and_metadata_that_it_contradicts_is_named(

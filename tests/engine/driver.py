@@ -167,6 +167,8 @@ class Driver:
     def logged(self, text: str, frame: Frame) -> None:
         self.logs.append(text)
 
+    def log_ended(self, frame: Frame) -> None: ...
+
     def told(self, text: str, file: str, line: int) -> None:
         self.news.append((text, file, line))
 

@@ -13,6 +13,7 @@ from fxdap.engine.frame import Frame
 from fxdap.engine.program import RELEASED, Program
 from fxdap.engine.stops import Reason
 from fxdap.engine.storage import overlap, tensors_in
+from fxdap.engine.undo import Saved, SavedRegister, SavedTensor
 from fxdap.engine.watches.arguments import Arguments
 
 Access = Literal["read", "write", "readWrite"]
@@ -74,6 +75,23 @@ class DataWatch:
             each
             for place, breakpoints in self._places.items()
             if written and place < arguments.node and _touches(frame.registers[place], written)
+            for each in breakpoints
+        ]
+
+    def edited(self, frame: Frame, changed: Iterable[Saved]) -> list[Breakpoint]:
+        """Those whose value the user changed, with what each change has saved."""
+        changes = list(changed)
+        tensors = [each.tensor for each in changes if isinstance(each, SavedTensor)]
+        replaced = {
+            each.index
+            for each in changes
+            if isinstance(each, SavedRegister) and each.owner is frame
+        }
+        return [
+            each
+            for place, breakpoints in self._places.items()
+            if place < frame.cursor
+            and (place in replaced or _touches(frame.registers[place], tensors))
             for each in breakpoints
         ]
 

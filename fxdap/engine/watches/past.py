@@ -51,6 +51,14 @@ class PastWatch:
             found = self._not_finite(watch.finite, index, written, event) + found
         return found, hit
 
+    def edits(self, cursor: int) -> list[Breakpoint]:
+        """The data breakpoints that the user's changes before node `cursor` hit."""
+        history, data = self._frame.history, self._watch.data
+        if history is None or data is None:
+            return []
+        saved = [each for event in history.edits_at(cursor) for each in event.saved]
+        return data.edited(self._frame, saved) if saved else []
+
     def _not_finite(
         self, watch: FiniteWatch, index: int, written: Sequence[int], event: Event | None
     ) -> list[Finding]:

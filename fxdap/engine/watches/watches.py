@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from fxdap.engine.frame import Frame
 from fxdap.engine.program import Program
+from fxdap.engine.stops import Stop
 from fxdap.engine.watches.data import data_watch, is_on_writes
 from fxdap.engine.watches.finite import FiniteWatch
 from fxdap.engine.watches.holding import Holding
@@ -20,6 +21,7 @@ from fxdap.engine.watches.watcher import ProgramWatch, Watcher
 
 if TYPE_CHECKING:
     from fxdap.engine.debugger import Debugger
+    from fxdap.engine.thread import DebugThread
 
 FILTERS = ("nan", "inf", "meta", "mutation")
 
@@ -61,6 +63,18 @@ class Watches:
         if not watch.one_time.are_current():
             watch = self._renew(frame.program)
         return Watcher(watch, frame, start) if watch else None
+
+    def edited(self, thread: DebugThread, what: str) -> Stop | None:
+        """The stop that the user's last changes amount to, by data breakpoints; None if none."""
+        changed = thread.take_changed()
+        for frame in reversed(thread.frames) if changed and self.active else ():
+            data = self._watch(frame.program).data
+            found = data.edited(frame, changed) if data is not None else []
+            hits = self._debugger.breakpoints.judge(found, frame)
+            if hits.stops:
+                text = hits.text or f"{what} wrote into the value"
+                return Stop(reason=hits.reason, text=text, breakpoint_ids=hits.ids)
+        return None
 
     def past(self, frame: Frame) -> PastWatch | None:
         """What looks at the nodes of a run that ran already; None if nothing is watched."""

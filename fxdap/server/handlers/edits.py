@@ -109,6 +109,7 @@ def set_expression(session: Session, arguments: SetExpressionArguments) -> Struc
 
 def _change(session: Session, frame: Frame, target: str, text: str) -> Any:
     """Assign, tell the views, and return the value that is there now."""
+    frame.thread.take_changed()
     try:
         old = _old(session, frame, target)
         value = _as_before(_number(text, frame, session.scratch), old)
@@ -121,7 +122,7 @@ def _change(session: Session, frame: Frame, target: str, text: str) -> Any:
     except BaseException as error:
         raise RequestError(f"{type(error).__name__}: {error}", show_user=True) from None
     _warn(session, frame, target, now)
-    session.edited(frame.thread)
+    session.edited(frame.thread, f"the change of {target}")
     return now
 
 

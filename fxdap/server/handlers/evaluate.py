@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from fxdap.engine.console import recorded
 from fxdap.engine.frame import Frame, ValueUnavailableError
 from fxdap.engine.names import Names, evaluate, execute_statements
 from fxdap.server.breakpoint_table import is_listing
@@ -48,7 +50,10 @@ def evaluate_(session: Session, arguments: EvaluateArguments) -> Struct:
         return _run_statements(session, frame, arguments.expression)
     if arguments.context == "hover":
         return _hover(session, frame, text, arguments)
-    value = _value(session, frame, text)
+    if arguments.context == "repl":
+        value = _typed(session, frame, text, lambda: _value(session, frame, text))
+    else:
+        value = _value(session, frame, text)
     if arguments.context == "clipboard":
         return EvaluateResponseBody(result=clipboard_text(value), variables_reference=0)
     shown = _shown(session, frame, value, text, arguments.context)
@@ -132,9 +137,21 @@ def _value(session: Session, frame: Frame, text: str) -> Any:
         raise RequestError(f"{type(error).__name__}: {error}") from None
 
 
-def _run_statements(session: Session, frame: Frame, text: str) -> Struct:
+def _typed(session: Session, frame: Frame, text: str, run: Callable[[], Any]) -> Any:
+    """Run what was typed in the console; what it wrote in the run can be stepped back over."""
     try:
+        return recorded(frame, text, run)
+    finally:
+        if frame.thread.changed:
+            session.edited(frame.thread, text)
+
+
+def _run_statements(session: Session, frame: Frame, text: str) -> Struct:
+    def run() -> None:
         execute_statements(text, frame, session.scratch)
+
+    try:
+        _typed(session, frame, text, run)
     except ValueUnavailableError as error:
         raise RequestError(str(error)) from None
     except KeyboardInterrupt:

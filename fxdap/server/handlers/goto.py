@@ -79,7 +79,7 @@ def _label(jump: Jump) -> str:
     return f"Skip to {name}, leaving {', '.join(unset[:NAMED])}{rest} unset"
 
 
-@serves("goto", When.STOPPED, on_thread=True)
+@serves("goto", When.STOPPED, on_thread=True, moves=True)
 def goto(session: Session, arguments: GotoArguments) -> None:
     """Take one of the ways."""
     jump = session.jumps.get(arguments.target_id)

@@ -60,5 +60,5 @@ def write_memory(session: Session, arguments: WriteMemoryArguments) -> Struct:
         raise RequestError(f"writeMemory: {window.missing} of {len(data)} bytes lie outside")
     record_write(session.debugger.current_thread(), tensor)
     written = write(tensor, offset, data)
-    session.events.memory_changed(session.debugger.current_thread())
+    session.edited(session.debugger.current_thread(), "the change of memory")
     return WriteMemoryResponseBody(bytes_written=written)
