@@ -1,6 +1,7 @@
 """Write docs/protocol.md: each request, what happens here, and the test that shows it.
 
-What happens is the handler's docstring; the test is the first in tests/ that sends the request.
+What happens is the handler's docstring; the test is the first in tests/ that sends the request. A
+capability is shown by a step of the scripted session, as `shows` says there.
 Run it after a handler changed; `--check` only says whether the file is current.
 """
 
@@ -8,7 +9,7 @@ import ast
 import inspect
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from msgspec import structs
@@ -18,6 +19,7 @@ import fxdap.server.session  # noqa: F401  (registers the handlers)
 from fxdap.server.registry import HANDLERS, OFFERED_BY
 from fxdap.wire.messages import REQUESTS, Capabilities
 from fxdap.wire.offer import CAPABILITIES
+from tests.dialogue.test_every_capability import ELSEWHERE, USED
 
 ROOT = Path(__file__).parent.parent
 FILE = ROOT / "docs" / "protocol.md"
@@ -33,12 +35,16 @@ NOT_OFFERED = {
     "supports_exception_options": "filters with a selector as their condition say the same, and "
     "no client sends exception options",
     "supported_checksum_algorithms": "a listing is found by its path, and nodes in it by name",
-    "support_suspend_debuggee": "not built yet: a program that is left runs on",
     "supports_data_breakpoint_bytes": "data breakpoints are on values of nodes, under any name, "
     "not on addresses",
 }
 
-_HELPERS = {"exception": "exceptionInfo", "stack": "stackTrace", "children": "variables"}
+_HELPERS = {
+    "exception": "exceptionInfo",
+    "stack": "stackTrace",
+    "children": "variables",
+    "scopes": "scopes",
+}
 """Requests that tests send through a method of `Dialogue`."""
 
 HEAD = """# Protocol
@@ -69,15 +75,22 @@ def _lines() -> Iterator[str]:
     yield HEAD.format(version="1.71")
     for command in sorted({*REQUESTS, *HANDLERS}):
         yield f"| `{command}` | {_what(command)} | {tests.get(command, '')} |\n"
-    yield "\n## Capabilities\n\n| capability | made true by |\n|---|---|\n"
+    shown = {**USED, **ELSEWHERE}
+    yield "\n## Capabilities\n\n| capability | made true by | shown by |\n|---|---|---|\n"
     for field in structs.fields(Capabilities):
         if getattr(CAPABILITIES, field.name):
             owner = OFFERED_BY.get(field.name, "restart" if "restart" in field.name else "cancel")
-            yield f"| `{field.encode_name}` | `{owner}` |\n"
+            test = _link(shown[field.name])
+            yield f"| `{field.encode_name}` | `{owner}` | {test} |\n"
     yield "\n## Not offered\n\n| capability | why |\n|---|---|\n"
     for field in structs.fields(Capabilities):
         if not getattr(CAPABILITIES, field.name):
             yield f"| `{field.encode_name}` | {NOT_OFFERED[field.name]} |\n"
+
+
+def _link(function: Callable[..., object]) -> str:
+    file = Path(inspect.getfile(function)).relative_to(ROOT)
+    return f"[{function.__name__}](../{file})"
 
 
 def _what(command: str) -> str:
@@ -92,24 +105,23 @@ def _what(command: str) -> str:
 def _tests() -> dict[str, str]:
     """For each request the first test function, in the order of files, whose text sends it."""
     found: dict[str, str] = {}
-    files = sorted((ROOT / "tests").rglob("test_*.py"), key=_rank)
+    files = sorted((ROOT / "tests" / "dialogue").rglob("test_*.py"), key=_rank)
     for file in files:
         text = file.read_text()
         for function in ast.walk(ast.parse(text)):
             if isinstance(function, ast.FunctionDef) and not function.name.startswith("_"):
                 source = ast.get_source_segment(text, function) or ""
                 helped = [_HELPERS[m] for m in re.findall(r"\.(\w+)\(", source) if m in _HELPERS]
-                for command in [*re.findall(r'"(\w+)"(?!:)', source), *helped]:
+                sent = re.findall(r'\b(?:request|ask|send|go|refused)\(\s*"(\w+)"', source)
+                for command in [*sent, *helped]:
                     place = f"[{function.name}](../{file.relative_to(ROOT)})"
                     found.setdefault(command, place)
     return found
 
 
 def _rank(file: Path) -> tuple[int, str]:
-    """Whole dialogues first, the scripted session before all."""
-    order = ["test_every_capability", "dialogue", "adapter"]
-    text = str(file.relative_to(ROOT))
-    return next((i for i, part in enumerate(order) if part in text), len(order)), text
+    """The scripted session before all."""
+    return int(file.stem != "test_every_capability"), str(file)
 
 
 if __name__ == "__main__":

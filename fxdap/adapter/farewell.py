@@ -14,24 +14,68 @@ _CLEANUP_S = 10.0  # for the program to end after it was asked to, before it is 
 _DEATH_S = 1.0  # for a killed process to be gone
 
 
-def take_leave(client: Client, debuggee: Debuggee, request: Request, terminate: bool) -> None:
-    """Answer `disconnect` at once, whatever the debuggee does, and see to its end.
+class Farewell:
+    """Leaving the debuggee, on a thread of its own: a client may say `disconnect` again meanwhile.
 
-    Returns when the process is gone, or let go.
+    `disconnect` is answered at once, whatever the debuggee does. `then` is called when the process
+    is gone, or has been let go.
     """
-    answered = threading.Event()
-    if debuggee.ready:
-        wish = DisconnectArguments(terminate_debuggee=terminate)
-        debuggee.ask("disconnect", wish, lambda _: answered.set())
-        answered.wait(_ANSWER_S)
-    debuggee.abandon("the session is disconnected")
-    client.respond(request)
-    client.connection.finish_sending()
-    if debuggee.owned and not terminate and debuggee.ready:
-        debuggee.finished.wait()  # somebody must go on reading what it prints
-        return
-    debuggee.kill()
-    debuggee.finished.wait(_DEATH_S)
+
+    def __init__(
+        self,
+        client: Client,
+        debuggee: Debuggee,
+        request: Request,
+        wish: DisconnectArguments,
+        then: Callable[[], None],
+    ) -> None:
+        self._client = client
+        self._debuggee = debuggee
+        self._wish = wish
+        self._then = then
+        self._lock = threading.Lock()
+        self._asked: list[Request] = [request]
+        self._answered = False
+        self._thread = threading.Thread(target=self._run, name="farewell", daemon=True)
+        self._thread.start()
+
+    def ask(self, request: Request) -> None:
+        """Another `disconnect` came."""
+        with self._lock:
+            if self._answered:
+                self._client.respond(request)
+            else:
+                self._asked.append(request)
+
+    def join(self) -> None:
+        """Wait until it is done."""
+        self._thread.join()
+
+    def _run(self) -> None:
+        self._tell_debuggee()
+        self._debuggee.abandon("the session is disconnected")
+        with self._lock:
+            self._answered = True
+            for request in self._asked:
+                self._client.respond(request)
+        self._see_to_the_end()
+        with self._lock:
+            self._client.connection.finish_sending()
+        self._then()
+
+    def _tell_debuggee(self) -> None:
+        if self._debuggee.ready:
+            told = threading.Event()
+            self._debuggee.ask("disconnect", self._wish, lambda _: told.set())
+            told.wait(_ANSWER_S)
+
+    def _see_to_the_end(self) -> None:
+        debuggee = self._debuggee
+        if debuggee.owned and not self._wish.terminate_debuggee and debuggee.ready:
+            debuggee.finished.wait()  # somebody must go on reading what it prints
+            return
+        debuggee.kill()
+        debuggee.finished.wait(_DEATH_S)
 
 
 def ask_to_end(client: Client, debuggee: Debuggee, request: Request) -> None:

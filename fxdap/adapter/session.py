@@ -30,6 +30,7 @@ from fxdap.wire.offer import CAPABILITIES
 
 if TYPE_CHECKING:
     from fxdap.adapter.debuggee import Debuggee
+    from fxdap.adapter.farewell import Farewell
     from fxdap.adapter.start import LaunchPlan
 
 _DEATH_S = 1.0  # for a killed process to be gone
@@ -66,6 +67,7 @@ class Session:
         self._replay = ReplayLog()
         self._said_terminated = False
         self._terminating = False
+        self._farewell: Farewell | None = None
         self._handlers: dict[str, Callable[[Request], None]] = {
             "initialize": self._serve_initialize,
             "launch": self._serve_launch,
@@ -83,7 +85,10 @@ class Session:
                 self._serve(message)
             elif isinstance(message, Response):
                 self._client.take_response(message)
-        self.abort()
+        if self._farewell is not None:
+            self._farewell.join()
+        else:
+            self.abort()
 
     def abort(self) -> None:
         """The client is gone, or the adapter is told to end: leave nothing running."""
@@ -238,17 +243,30 @@ class Session:
             ask_to_end(self._client, debuggee, request)
 
     def _serve_disconnect(self, request: Request) -> None:
-        from fxdap.adapter.farewell import take_leave
+        from fxdap.adapter.farewell import Farewell
 
-        wish = decode_as(request, DisconnectArguments).terminate_debuggee
+        if self._farewell is not None:
+            self._farewell.ask(request)
+            return
+        wish = self._wish(decode_as(request, DisconnectArguments))
         debuggee = self._close()
         if debuggee is None:
             self._client.respond(request)
             self._client.connection.finish_sending()
+            self._on_finished()
         else:
-            terminate = debuggee.owned if wish is None else wish
-            take_leave(self._client, debuggee, request, terminate)
-        self._on_finished()
+            self._farewell = Farewell(self._client, debuggee, request, wish, self._on_finished)
+
+    def _wish(self, given: DisconnectArguments) -> DisconnectArguments:
+        """What becomes of the debuggee, as the client wants it or by how it came to be."""
+        owned = self._debuggee is not None and self._debuggee.owned
+        terminate = owned if given.terminate_debuggee is None else given.terminate_debuggee
+        if owned and given.suspend_debuggee and not terminate:
+            raise RequestError(
+                "disconnect: a launched program cannot stay paused, since no other client could "
+                "attach to it; leave suspendDebuggee out, or start it with fxdap.listen and attach"
+            )
+        return replace(given, terminate_debuggee=terminate)
 
     def _serve_cancel(self, request: Request) -> None:
         arguments = decode_as(request, CancelArguments)

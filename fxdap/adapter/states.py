@@ -50,7 +50,7 @@ _ROWS = {
     "attach": "             f    S      b        b      o     g",
     "restart": "            f    l      w        S      o     g",
     "terminate": "          f    l      S        S      S     g",
-    "disconnect": "         S    S      S        S      S     g",
+    "disconnect": "         S    S      S        S      S     S",
     "cancel": "             f    S      S        S      S     g",
     "threads": "            f    E      E        R      E     g",
     "loadedSources": "      f    E      E        R      E     g",

@@ -40,6 +40,11 @@ class BreakpointTable:
         self._debugger.breakpoints.replace(group, [e.engine for e in entries if e.engine])
         return [self._describe(entry) for entry in entries]
 
+    def clear(self) -> None:
+        """Remove every breakpoint."""
+        for group in list(self._groups):
+            self.replace(group, [])
+
     def changed(self) -> list[Breakpoint]:
         """The entries whose description is no longer what the client was told."""
         found = []

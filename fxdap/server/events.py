@@ -109,6 +109,10 @@ class Events:
             Path(workspace) if workspace else None,
             self.session.listings.replaced,
         )
+        self.show(program)
+
+    def show(self, program: Program) -> None:
+        """Tell of a graph whose listing is written."""
         self._connection.send_event(
             "loadedSource", LoadedSourceEventBody(reason="new", source=listing_source(program))
         )

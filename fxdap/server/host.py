@@ -8,6 +8,8 @@ import sys
 import threading
 from pathlib import Path
 
+from fxdap.engine.debugger import Debugger
+from fxdap.graphs.runs import GraphRuns
 from fxdap.server.debugpy_host import exempt
 from fxdap.server.session import Session
 from fxdap.wire.connection import Connection
@@ -27,6 +29,8 @@ class Host:
         self.token = token
         self.session: Session | None = None
         self._owner: Session | None = None
+        self._waiting: tuple[Debugger, GraphRuns] | None = None
+        """What a client that left paused, for the next one."""
         self._lock = threading.Lock()
         self._attached = threading.Event()
         exempt(threading.Thread(target=self._accept, name="fxdap-listener", daemon=True)).start()
@@ -55,6 +59,8 @@ class Host:
         session.claim = lambda: self._claim(session)
         session.on_attached = lambda: self._opened(session)
         session.on_detached = lambda: self._detached(session)
+        session.on_suspended = self._paused
+        session.suspended = self._take_paused
         session.start()
 
     def _claim(self, session: Session) -> bool:
@@ -65,6 +71,15 @@ class Host:
     def _opened(self, session: Session) -> None:
         self.session = session
         self._attached.set()
+
+    def _paused(self, debugger: Debugger, runs: GraphRuns) -> None:
+        with self._lock:
+            self._waiting = debugger, runs
+
+    def _take_paused(self) -> tuple[Debugger, GraphRuns] | None:
+        with self._lock:
+            waiting, self._waiting = self._waiting, None
+            return waiting
 
     def _left(self, session: Session) -> None:
         session.end()

@@ -6,11 +6,13 @@ import queue
 import threading
 import traceback
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
 
 from fxdap.engine.debugger import Debugger
+from fxdap.engine.exceptions import ExceptionFilters
 from fxdap.engine.postmortem import failed_frames
 from fxdap.engine.stops import Stop
 from fxdap.engine.thread import DebugThread, raise_in_thread
@@ -87,7 +89,10 @@ class Session:
         self.claim: Callable[[], bool] = lambda: True
         self.on_attached: Callable[[], None] = lambda: None
         self.on_detached: Callable[[], None] = lambda: None
+        self.on_suspended: Callable[[Debugger, GraphRuns], None] = lambda debugger, runs: None
+        self.suspended: Callable[[], tuple[Debugger, GraphRuns] | None] = lambda: None
         self.left_running = False
+        self._left_paused = False
         self._said: set[str] = set()
         self._unanswered: Request | None = None
         self._on_end = on_end
@@ -314,11 +319,27 @@ class Session:
         node = node_line(program.nodes[position])
         self.events.say(f"raised at {node}  ({program.file}:{program.line(position)})")
 
-    def begin_attached(self, request: Request) -> None:
-        """Start to catch this process's graphs for a client whose attach was accepted."""
+    def take_over(self) -> bool:
+        """Go on with what the last client left paused; whether it left anything."""
+        left = self.suspended()
+        if left is None:
+            return False
+        self.debugger, self.runs = left
+        self.debugger.listener = self.events
+        self.breakpoints = BreakpointTable(self.debugger)
+        return True
+
+    def begin_attached(self, request: Request, *, anew: bool) -> None:
+        """Start to catch this process's graphs, if that is not done already (`anew`), for a client
+        whose attach was accepted.
+        """
         self.attached = self.ready = True
-        self.runs.install()
-        self.runs.watch_tracing()
+        if anew:
+            self.runs.install()
+            self.runs.watch_tracing()
+        for program in self.debugger.programs():
+            if program.parent is None:
+                self.events.show(program)
         self._unanswered = request
         self.connection.send_event("initialized")
 
@@ -330,6 +351,13 @@ class Session:
             self.connection.respond(self._unanswered)
             self._unanswered = None
             self.on_attached()
+            for thread in self.debugger.threads():
+                if thread.is_stopped:
+                    thread.post(partial(self._tell_found, thread))
+
+    def _tell_found(self, thread: DebugThread) -> None:
+        if thread.stop is not None:
+            self.events.stopped(thread, thread.stop)
 
     def edited(self, thread: DebugThread, what: str) -> None:
         """A value was changed on this stopped thread: the views are refreshed after the answer.
@@ -366,10 +394,24 @@ class Session:
     def leave(self, terminate: bool) -> None:
         """The client disconnects: end the process, or leave it running without a debugger."""
         if terminate:
+            self._answer_rest()
             self.exit_process(0)
         self.left_running = True
         self.end()
+        self._answer_rest()
         self.connection.close()
+
+    def _answer_rest(self) -> None:
+        """What came behind `disconnect`, such as another one."""
+        while not self._queue.empty():
+            request = self._queue.get()
+            if request is None:
+                self._queue.put(None)
+                return
+            if request.command == "disconnect":
+                self.connection.respond(request)
+            else:
+                self.connection.fail(request, "the session is closed")
 
     def finish(self) -> None:
         """The user's program is over: everything it wrote is on its way before the end."""
@@ -377,8 +419,25 @@ class Session:
 
     def end(self) -> None:
         """Take the debugger out of the process: patches undone, nothing stopped, nothing held."""
-        self.runs.uninstall()
-        self.debugger.end()
+        if not self._left_paused:
+            self.runs.uninstall()
+            self.debugger.end()
+        self._let_go()
+
+    def suspend(self) -> None:
+        """Leave what is stopped as it is, for the next client; until then nothing else stops."""
+        if not any(thread.is_stopped for thread in self.debugger.threads()):
+            self.end()
+            return
+        self._left_paused = True
+        self.breakpoints.clear()
+        self.debugger.filter_exceptions(ExceptionFilters(frozenset()))
+        self.debugger.expect_entry(False)
+        self.on_suspended(self.debugger, self.runs)
+        self._let_go()
+
+    def _let_go(self) -> None:
+        """Forget what the client held."""
         self.python.end()
         self.long_runs.end()
         self.early.fail()

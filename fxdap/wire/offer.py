@@ -78,6 +78,7 @@ CAPABILITIES = Capabilities(
     supports_value_formatting_options=True,
     supports_exception_info_request=True,
     support_terminate_debuggee=True,
+    support_suspend_debuggee=True,
     supports_delayed_stack_trace_loading=True,
     supports_loaded_sources_request=True,
     supports_log_points=True,

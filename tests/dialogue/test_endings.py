@@ -19,10 +19,27 @@ finally:
 """
 
 REFERENCES = """
-import gc, weakref
+import gc, sys, weakref
 import torch, torch.fx, fxdap
 
 seen = []
+
+
+def functions():
+    found = {}
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] in ("torch", "__main__"):
+            for key, value in list(vars(module).items()):
+                found[name, key] = value
+                for inner, part in list(vars(value).items()) if isinstance(value, type) else ():
+                    found[name, key, inner] = part
+    kinds = (staticmethod, classmethod, property)
+    return {k: v for k, v in found.items() if callable(v) or isinstance(v, kinds)}
+
+
+class Own(torch.fx.Interpreter):
+    def run_node(self, n):
+        return super().run_node(n)
 
 
 def note(value):
@@ -36,13 +53,17 @@ def forward(x):
 
 torch.fx.wrap("note")
 graph = torch.fx.symbolic_trace(forward)
+before = functions()
 fxdap.listen(token="secret")
 fxdap.wait_for_client()
 fxdap.breakpoint()
+Own(graph).run(torch.ones(2))
 graph(torch.ones(2))
 input()
 gc.collect()
-print("seen", len(seen), "alive", sum(ref() is not None for ref in seen), flush=True)
+print("seen", len(seen) > 6, "alive", sum(ref() is not None for ref in seen), flush=True)
+now = functions()
+print([key for key, value in before.items() if now[key] is not value], flush=True)
 """
 
 
@@ -65,15 +86,25 @@ def test_terminate_lets_the_program_clean_up_wherever_it_is(
     assert dialogue.client.output("stdout") == "looping\ncleaned up\n"
 
 
-def test_no_value_outlives_the_session(tmp_path: Path, environment: dict[str, str]) -> None:
+def test_no_value_and_no_patch_outlives_the_session(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
     listening = Listening(tmp_path, environment, REFERENCES)
     dialogue = listening.connect()
     dialogue.initialize()
     dialogue.attach()
     dialogue.stopped("entry", "x")
     dialogue.break_on("output")
-    dialogue.go("continue")
-    dialogue.stopped("function breakpoint", "output")
+    for _ in ("own", "graph"):
+        dialogue.go("continue")
+        dialogue.stopped("function breakpoint", "output")
+        dialogue.client.request("setExpression", {"expression": "mul", "value": "mul + 1"})
+        for _ in range(3):
+            dialogue.go("stepBack")
+            dialogue.stopped("step")
+        dialogue.go("continue")
+        dialogue.stopped("function breakpoint", "output")
+    dialogue.evaluate("mul.add_(1)", "repl")
     for name in ("note", "note_1", "mul"):
         watched = dialogue.evaluate(name, "watch")
         dialogue.children(watched.variables_reference)
@@ -81,6 +112,6 @@ def test_no_value_outlives_the_session(tmp_path: Path, environment: dict[str, st
     dialogue.children(dialogue.scopes()["Env"].variables_reference)
     dialogue.client.request("disconnect")
     listening.tell("go on")
-    assert listening.lines(1) == ["seen 3 alive 0"]
+    assert listening.lines(2) == ["seen True alive 0", "[]"]
     dialogue.close()
     listening.close()

@@ -14,6 +14,7 @@ from msgspec import structs
 
 from fxdap.wire import envelope
 from fxdap.wire.offer import CAPABILITIES
+from tests.dialogue import test_leaving
 from tests.dialogue.conftest import Connect
 from tests.dialogue.dialogue import Dialogue
 
@@ -69,6 +70,8 @@ def finds_the_lines(script: Script) -> None:
     )
     script.lines = [location.line for location in body.breakpoints]
     assert len(script.lines) == 7
+    given = {"source": {"path": source.path}, "sourceReference": 0}
+    assert script.ask("source", given).content.count("%relu_") == 2
 
 
 @shows(
@@ -141,6 +144,12 @@ def completes(script: Script) -> None:
     assert [t.label for t in script.ask("completions", given).targets][:1] == ["shape"]
 
 
+@shows("supports_step_in_targets_request")
+def finds_what_can_be_entered(script: Script) -> None:
+    (target,) = script.ask("stepInTargets", {"frameId": script.dialogue.frame}).targets
+    assert target.label == "fc  Linear, traced"
+
+
 @shows("supports_stepping_granularity", "supports_single_thread_execution_requests")
 def steps(script: Script) -> None:
     given = {"threadId": script.dialogue.thread, "granularity": "line", "singleThread": True}
@@ -180,6 +189,39 @@ def reads_and_writes_memory(script: Script) -> None:
     assert "lie outside" in script.dialogue.refused(
         "writeMemory", {"memoryReference": row.memory_reference, "offset": 30, "data": data}
     )
+
+
+@shows("supports_step_back", "supports_set_variable", "supports_set_expression")
+def goes_back_and_edits(script: Script) -> None:
+    dialogue = script.dialogue
+    dialogue.go("stepBack")
+    assert dialogue.stopped("step", "relu_").text == "undid the change of memory"
+    dialogue.go("stepBack")
+    dialogue.stopped("step", "view_1")
+    given = {"variablesReference": script.env(), "name": "fc", "value": "fc * 0"}
+    assert script.ask("setVariable", given).value.startswith("f32[2, 4]")
+    given = {"expression": "fc[0, 1]", "value": "4", "frameId": dialogue.frame}
+    assert script.ask("setExpression", given).value.startswith("f32[]")
+    assert dialogue.client.wait_event("invalidated", 60).areas == ["variables"]
+    for count in (4.0, 0.0):
+        assert dialogue.value("fc.sum().item()") == str(count)
+        dialogue.go("stepBack")
+        dialogue.stopped("step", "view_1")
+
+
+@shows("supports_goto_targets_request", "supports_restart_frame")
+def jumps_and_begins_again(script: Script) -> None:
+    dialogue = script.dialogue
+    given = {"source": {"path": script.listing}, "line": script.lines[1]}
+    (target,) = script.ask("gotoTargets", given).targets
+    assert target.label == "Go back to %fc, undoing 2 nodes"
+    script.ask("goto", {"threadId": dialogue.thread, "targetId": target.id})
+    dialogue.stopped("goto", "fc")
+    script.ask("restartFrame", {"frameId": dialogue.frame})
+    dialogue.stopped("restart", "x")
+    for reason, node in (("function breakpoint", "fc"), ("instruction breakpoint", "relu_")):
+        dialogue.go("continue")
+        dialogue.stopped(reason, node)
 
 
 @shows("supports_data_breakpoints")
@@ -253,9 +295,12 @@ SCRIPT = [
     counts_parameters,
     evaluates,
     completes,
+    finds_what_can_be_entered,
     steps,
     disassembles,
     reads_and_writes_memory,
+    goes_back_and_edits,
+    jumps_and_begins_again,
     watches_data,
     asks_what_was_found,
     follows_locations,
@@ -265,15 +310,8 @@ SCRIPT = [
     says_goodbye,
 ]
 
-ELSEWHERE = {
-    "supports_step_back",
-    "supports_restart_frame",
-    "supports_goto_targets_request",
-    "supports_set_variable",
-    "supports_set_expression",
-    "supports_step_in_targets_request",
-}
-"""Going back and editing have sessions of their own in test_time_travel."""
+ELSEWHERE = {"support_suspend_debuggee": test_leaving.test_a_graph_left_paused_is_found_as_it_was}
+"""Shown by sessions of their own: a launched program cannot be left paused."""
 
 
 def test_a_session_touches_every_capability(connect: Connect) -> None:

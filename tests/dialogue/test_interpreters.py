@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.dialogue.conftest import Connect
+from tests.dialogue.conftest import Connect, Script
 
 
 @pytest.mark.parametrize(
@@ -55,6 +55,46 @@ def test_a_mistake_outside_of_a_node_is_told_in_the_console(
     assert "torch.fx.Interpreter has no 'register_node_post_hook'" in said
     assert "Cure: override run_node(self, n)" in said
     dialogue.ended(1)
+
+
+OWN = """
+import torch
+from torch.fx import Interpreter, symbolic_trace
+
+class Scaled(Interpreter):
+    scale = 1.0
+    def __init__(self, module):
+        super().__init__(module)
+        self.scale = 2.0
+    def call_function(self, target, args, kwargs):
+        return super().call_function(target, args, kwargs) * self.scale
+
+def forward(x):
+    return torch.neg(torch.relu(x))
+
+own = Scaled(symbolic_trace(forward))
+print(own.run(torch.ones(2)).tolist(), own.scale)
+"""
+
+
+def test_an_attribute_of_a_users_interpreter_can_be_changed_and_the_change_undone(
+    connect: Connect, script: Script
+) -> None:
+    dialogue = connect()
+    dialogue.launch("neg", program=script(OWN), stopOnEntry=False)
+    dialogue.stopped("function breakpoint", "neg")
+    reference = dialogue.scopes()["Interpreter"].variables_reference
+    given = {"variablesReference": reference, "name": "scale"}
+    for number in ("7.0", "3.0"):
+        answer = dialogue.client.request("setVariable", {**given, "value": number})
+        assert answer.value == number
+        assert dialogue.value("self.scale") == number
+    dialogue.go("stepBack")
+    assert dialogue.stopped("step", "neg").text == "undid the change of scale"
+    assert dialogue.children(reference)["scale"].value == "7.0"
+    dialogue.go("continue")
+    dialogue.ended()
+    assert dialogue.client.output("stdout") == "[-14.0, -14.0] 7.0\n"
 
 
 def test_a_value_that_torch_would_not_give_stops_with_both_values(

@@ -51,10 +51,14 @@ def attach(session: Session, request: Request) -> None:
     """Begin to debug this process; answered when the client has set its breakpoints."""
     if session.ready or session.token is None:
         raise RequestError("attach: this process is being debugged already")
-    configuration = accept_attach(session, request.arguments)
+    configuration, warnings = accept_attach(session, request.arguments)
     if not session.claim():
         raise RequestError("attach: another client is attached to this process", show_user=True)
-    session.begin_attached(request)
+    found_paused = session.take_over()
+    apply_options(session, configuration, configuration.stop_on_entry and not found_paused)
+    for warning in warnings:
+        session.events.say(warning)
+    session.begin_attached(request, anew=not found_paused)
     if configuration.python_options.debug:
         session.python.client.begin()
 
@@ -68,13 +72,19 @@ def configuration_done(session: Session, arguments: ConfigurationDoneArguments) 
     session.after_response(session.configure)
 
 
-@serves("disconnect", When.ANYONE, offers=Capabilities(support_terminate_debuggee=True))
+@serves(
+    "disconnect",
+    When.ANYONE,
+    offers=Capabilities(support_terminate_debuggee=True, support_suspend_debuggee=True),
+)
 def disconnect(session: Session, arguments: DisconnectArguments) -> None:
-    """Leave the program running (attach) or end it (launch), as the client asks."""
+    """Leave the program running or paused (attach), or end it (launch), as the client asks."""
     launched = session.token is None
     wanted = arguments.terminate_debuggee
     terminate_it = launched if wanted is None else wanted and (launched or session.attached)
-    if not terminate_it:
+    if not terminate_it and arguments.suspend_debuggee and session.attached:
+        session.suspend()
+    elif not terminate_it:
         session.end()
     session.after_response(lambda: session.leave(terminate_it))
 
@@ -85,8 +95,8 @@ def terminate(session: Session, arguments: TerminateArguments) -> None:
     session.after_response(session.terminate)
 
 
-def accept_attach(session: Session, raw: Raw) -> AttachConfiguration:
-    """Check an attach request's token and options."""
+def accept_attach(session: Session, raw: Raw) -> tuple[AttachConfiguration, list[str]]:
+    """Check an attach request's token and options; also what to warn of."""
     configuration, warnings = parse_attach(raw)
     expected = session.token
     given = configuration.token or ""
@@ -95,10 +105,7 @@ def accept_attach(session: Session, raw: Raw) -> AttachConfiguration:
             "attach: 'token' is not the one that fxdap.listen printed (or FXDAP_TOKEN holds)",
             show_user=True,
         )
-    apply_options(session, configuration, configuration.stop_on_entry)
-    for warning in warnings:
-        session.events.say(warning)
-    return configuration
+    return configuration, warnings
 
 
 def apply_options(session: Session, options: DebugOptions, stop_on_entry: bool) -> None:
