@@ -1,12 +1,14 @@
 """What a call of a GraphModule really runs: its graph's code, or something put in its place."""
 
+import math
 import re
+from collections.abc import Iterator
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import torch
 import torch.nn.modules.module as _hooks
-from torch.fx import GraphModule
+from torch.fx import GraphModule, Node
 from torch.fx._lazy_graph_module import _LazyGraphModule
 from torch.fx.graph_module import _WrappedCall
 
@@ -17,6 +19,8 @@ EXACT_LIMIT = 1000
 
 _ASSIGNED = re.compile(r"(?:^|;)\s*([A-Za-z_]\w*)\s*(?::[^=;\n]+)?=(?!=)", re.MULTILINE)
 
+_LINE = re.compile(r"^[ \t]*([A-Za-z_]\w*)[ \t]*(?::[^=\n]+)?=(?!=)([^\n]*)", re.MULTILINE)
+_WORD = re.compile(r"[A-Za-z_]\w*")
 
 _generated: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
 
@@ -47,14 +51,41 @@ def _is_generated(module: GraphModule, forward: Any) -> bool:
 def is_stale(module: GraphModule) -> bool:
     """Whether the graph was edited after `forward` was generated, so that they differ.
 
-    A large graph is told by the names that its code assigns: cheap, and never wrong when it says
-    yes, but an edit of arguments alone goes unnoticed.
+    A large graph is told by the names and numbers that its code has on each node's line: cheap, and
+    never wrong when it says yes, but arguments that changed places go unnoticed.
     """
     nodes = module.graph.nodes
     if len(nodes) <= EXACT_LIMIT and not names_lines_of_code():
         return bool(module.graph.python_code("self").src != module._code)
-    assigned = set(_ASSIGNED.findall(module._code))
-    return any(n.op not in ("placeholder", "output") and n.name not in assigned for n in nodes)
+    assigned, lines = set(_ASSIGNED.findall(module._code)), dict(_LINE.findall(module._code))
+    return any(
+        n.op not in ("placeholder", "output")
+        and (n.name not in assigned or not _has_arguments(lines.get(n.name), n))
+        for n in nodes
+    )
+
+
+def _has_arguments(line: str | None, node: Node) -> bool:
+    """Whether a node's line names its inputs and numbers; what has no line of its own does."""
+    if line is None:
+        return True
+    words = set(_WORD.findall(line))
+    return all(source.name in words for source in node.all_input_nodes) and all(
+        repr(number) in line for number in _numbers((node.args, node.kwargs))
+    )
+
+
+def _numbers(value: Any) -> Iterator[int | float]:
+    if type(value) in (int, float, bool):
+        if math.isfinite(value):
+            yield value
+    elif isinstance(value, (tuple, list)):
+        for item in value:
+            yield from _numbers(item)
+    elif isinstance(value, dict):
+        yield from _numbers(tuple(value.values()))
+    elif isinstance(value, slice):
+        yield from _numbers((value.start, value.stop, value.step))
 
 
 _own_call: WeakKeyDictionary[type, bool] = WeakKeyDictionary()

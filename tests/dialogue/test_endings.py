@@ -19,8 +19,8 @@ finally:
 """
 
 REFERENCES = """
-import gc, sys, weakref
-import torch, torch.fx, fxdap
+import gc, sys, types, weakref
+import torch, torch.fx, torch._dynamo, fxdap
 
 seen = []
 
@@ -31,10 +31,10 @@ def functions():
         if name.partition(".")[0] in ("torch", "__main__"):
             for key, value in list(vars(module).items()):
                 found[name, key] = value
-                for inner, part in list(vars(value).items()) if isinstance(value, type) else ():
+                for inner, part in list(vars(value).items()) if type(value) is type else ():
                     found[name, key, inner] = part
-    kinds = (staticmethod, classmethod, property)
-    return {k: v for k, v in found.items() if callable(v) or isinstance(v, kinds)}
+    kinds = (types.FunctionType, types.BuiltinFunctionType, type, staticmethod, classmethod)
+    return {key: value for key, value in found.items() if type(value) in kinds}
 
 
 class Own(torch.fx.Interpreter):

@@ -197,7 +197,7 @@ def goes_back_and_edits(script: Script) -> None:
     dialogue.go("stepBack")
     assert dialogue.stopped("step", "relu_").text == "undid the change of memory"
     dialogue.go("stepBack")
-    dialogue.stopped("step", "view_1")
+    dialogue.stopped("step", "view")
     given = {"variablesReference": script.env(), "name": "fc", "value": "fc * 0"}
     assert script.ask("setVariable", given).value.startswith("f32[2, 4]")
     given = {"expression": "fc[0, 1]", "value": "4", "frameId": dialogue.frame}
@@ -206,7 +206,7 @@ def goes_back_and_edits(script: Script) -> None:
     for count in (4.0, 0.0):
         assert dialogue.value("fc.sum().item()") == str(count)
         dialogue.go("stepBack")
-        dialogue.stopped("step", "view_1")
+        dialogue.stopped("step", "view")
 
 
 @shows("supports_goto_targets_request", "supports_restart_frame")
@@ -214,7 +214,7 @@ def jumps_and_begins_again(script: Script) -> None:
     dialogue = script.dialogue
     given = {"source": {"path": script.listing}, "line": script.lines[1]}
     (target,) = script.ask("gotoTargets", given).targets
-    assert target.label == "Go back to %fc, undoing 2 nodes"
+    assert target.label == "Go back to %fc, undoing 1 node"
     script.ask("goto", {"threadId": dialogue.thread, "targetId": target.id})
     dialogue.stopped("goto", "fc")
     script.ask("restartFrame", {"frameId": dialogue.frame})

@@ -91,7 +91,7 @@ def test_an_attribute_of_a_users_interpreter_can_be_changed_and_the_change_undon
         assert dialogue.value("self.scale") == number
     dialogue.go("stepBack")
     assert dialogue.stopped("step", "neg").text == "undid the change of scale"
-    assert dialogue.children(reference)["scale"].value == "7.0"
+    assert dialogue.scope("Interpreter")["scale"].value == "7.0"
     dialogue.go("continue")
     dialogue.ended()
     assert dialogue.client.output("stdout") == "[-14.0, -14.0] 7.0\n"

@@ -342,6 +342,19 @@ def test_a_graph_edited_before_the_session_without_recompile_says_so():
     assert "call recompile() after edits" in driver.notices[0]
 
 
+@pytest.mark.parametrize("place", [0, 1])
+def test_an_argument_edited_in_a_large_graph_without_recompile_says_so(place):
+    module = chain(1100)
+    with Driver() as driver:
+        assert torch.equal(module(X), X + 1100)
+    assert driver.notices == []
+    x, *_, last = (node for node in module.graph.nodes if node.op != "output")
+    last.update_arg(place, (x, 5)[place])
+    with Driver() as driver:
+        assert torch.equal(module(X), X + 1100)
+    assert "call recompile() after edits" in driver.notices[0]
+
+
 def test_a_changed_calling_convention_is_followed_after_recompile():
     module = torch.export.export(Around(), (X,)).module()
     with Driver():
