@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fxdap.server.session import Session
 
 LOOK_S = 0.5
-LONG_S = 1.0
+LONG_S = 2.0
 """How long one run goes on, without a stop, before it is shown."""
 
 
