@@ -80,9 +80,8 @@ def test_what_a_filter_stopped_at_is_stopped_at_on_the_way_back_and_again_forwar
         module(ONES)
     assert driver.places == ["after %f1", "%f3", "after %f1", "%x", "after %f1", "%f3"]
     assert driver.reasons[2] == "exception"
-    assert driver.stops[2].text == driver.stops[0].text
-    assert driver.stops[0].text.startswith("%f1 has NaN at [0], 2 of 2 values\n  %f0: f32[2]")
-    assert driver.stops[4].text == driver.stops[0].text
+    for stop in driver.stops[:5:2]:
+        assert stop.text.startswith("%f1 has NaN at [0], 2 of 2 values\n  %f0: f32[2]")
 
 
 @pytest.mark.parametrize("back", [step_back, lambda t: restart(t, t.frames[-1])])
