@@ -9,8 +9,9 @@ import ast
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from msgspec import structs
 
@@ -75,7 +76,7 @@ def _lines() -> Iterator[str]:
     yield HEAD.format(version="1.71")
     for command in sorted({*REQUESTS, *HANDLERS}):
         yield f"| `{command}` | {_what(command)} | {tests.get(command, '')} |\n"
-    shown = {**USED, **ELSEWHERE}
+    shown: dict[str, Any] = {**USED, **ELSEWHERE}
     yield "\n## Capabilities\n\n| capability | made true by | shown by |\n|---|---|---|\n"
     for field in structs.fields(Capabilities):
         if getattr(CAPABILITIES, field.name):
@@ -88,7 +89,7 @@ def _lines() -> Iterator[str]:
             yield f"| `{field.encode_name}` | {NOT_OFFERED[field.name]} |\n"
 
 
-def _link(function: Callable[..., object]) -> str:
+def _link(function: Any) -> str:
     file = Path(inspect.getfile(function)).relative_to(ROOT)
     return f"[{function.__name__}](../{file})"
 
