@@ -93,6 +93,7 @@ class Session:
         self.suspended: Callable[[], tuple[Debugger, GraphRuns] | None] = lambda: None
         self.left_running = False
         self._left_paused = False
+        self._found_paused: list[DebugThread] = []
         self._said: set[str] = set()
         self._unanswered: Request | None = None
         self._on_end = on_end
@@ -327,6 +328,7 @@ class Session:
         self.debugger, self.runs = left
         self.debugger.listener = self.events
         self.breakpoints = BreakpointTable(self.debugger)
+        self._found_paused = [t for t in self.debugger.threads() if t.is_stopped]
         return True
 
     def begin_attached(self, request: Request, *, anew: bool) -> None:
@@ -351,9 +353,9 @@ class Session:
             self.connection.respond(self._unanswered)
             self._unanswered = None
             self.on_attached()
-            for thread in self.debugger.threads():
-                if thread.is_stopped:
-                    thread.post(partial(self._tell_found, thread))
+            for thread in self._found_paused:
+                thread.post(partial(self._tell_found, thread))
+            self._found_paused.clear()
 
     def _tell_found(self, thread: DebugThread) -> None:
         if thread.stop is not None:
