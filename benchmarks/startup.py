@@ -53,7 +53,7 @@ def first_stop() -> Iterable[Row]:
                 "debugpy": lambda: _debugpy_first_stop(script),
                 "bare debugpy": lambda: bare_python("import torch"),
             },
-            seconds=40,
+            seconds=80,
         )
     ours = [a - b for a, b in zip(times["fxdap"], times["bare"], strict=True)]
     peer = [a - b for a, b in zip(times["debugpy"], times["bare debugpy"], strict=True)]

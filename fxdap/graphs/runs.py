@@ -73,7 +73,7 @@ class GraphRuns:
                 return original(wrapped, obj, *args, **kwargs)
             key = id(obj), runs._debugger.calling_root()
             site = runs._site(key, obj)
-            if not runs._is_ours(obj, site, args, kwargs):
+            if not runs._is_ours(key, obj, site, args, kwargs):
                 return runs._leave_alone(obj, args, kwargs, functools.partial(original, wrapped))
             if has_own_call(wrapped, obj) or has_hooks(obj):
                 native = functools.partial(original, wrapped, obj)
@@ -105,6 +105,7 @@ class GraphRuns:
 
     def _is_ours(
         self,
+        key: tuple[int, int],
         module: GraphModule,
         site: _Site | None,
         args: tuple[Any, ...],
@@ -113,7 +114,8 @@ class GraphRuns:
         given = (*args, *kwargs.values()) if kwargs else args
         if is_ghost(given) or (site is None and not runs_its_graph(module)):
             return False
-        if self._debugger.running_thread() or not self._debugger.options.just_my_code:
+        is_nested = key[1] != 0
+        if is_nested or not self._debugger.options.just_my_code:
             return True
         return started_by_user(3) or self._bodies.belongs(module, module.graph)
 

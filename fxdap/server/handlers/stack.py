@@ -134,8 +134,8 @@ def _scope(
         name=name,
         presentation_hint=hint,
         variables_reference=reference,
-        named_variables=branch.named,
-        indexed_variables=branch.indexed or None,
+        named_variables=None if expensive else branch.named,
+        indexed_variables=None if expensive else branch.indexed or None,
         expensive=expensive,
     )
 
