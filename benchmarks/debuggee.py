@@ -21,6 +21,9 @@ from benchmarks.timing import interleave
 
 Run = Callable[[], object]
 
+TURN_S = 0.02
+"""Seconds that each contender runs before it is the next one's turn."""
+
 
 RUN = inspect.unwrap(fx.Interpreter.run)
 RUN_NODE = inspect.unwrap(fx.Interpreter.run_node)
@@ -125,7 +128,7 @@ def main(model: str, seconds: str, result: str, *peers: str) -> None:
     }
     contenders |= {name: PEERS[name](module, inputs) for name in peers}
     with torch.no_grad():
-        times = interleave(contenders, float(seconds))
+        times = interleave(contenders, float(seconds), turn=TURN_S)
     Path(result).write_text(json.dumps(times))
 
 

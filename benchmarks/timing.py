@@ -8,11 +8,30 @@ from functools import partial
 
 
 def interleave(
-    contenders: Mapping[str, Callable[[], object]], seconds: float, warmups: int = 3
+    contenders: Mapping[str, Callable[[], object]],
+    seconds: float,
+    warmups: int = 3,
+    turn: float = 0.0,
 ) -> dict[str, list[float]]:
-    """Run all of them in turn, at least 7 rounds and about `seconds` long; seconds per run."""
-    timed = {name: partial(stopwatch, run) for name, run in contenders.items()}
-    return take_turns(timed, seconds, warmups)
+    """Run all of them in turn, at least 7 rounds and about `seconds` long; seconds per run.
+
+    What takes less than `turn` seconds runs again and again until then, as it does in a program
+    that calls it in a loop; else most of what is measured is how cold the others left the caches.
+    """
+    timed = {}
+    for name, run in contenders.items():
+        for _ in range(warmups):
+            run()
+        repeats = max(1, round(turn / stopwatch(run)))
+        timed[name] = partial(_mean, run, repeats)
+    return take_turns(timed, seconds, warmups=0)
+
+
+def _mean(run: Callable[[], object], repeats: int) -> float:
+    start = time.perf_counter()
+    for _ in range(repeats):
+        run()
+    return (time.perf_counter() - start) / repeats
 
 
 def take_turns(

@@ -16,6 +16,7 @@ from tests.dialogue.conftest import Connect
 ADAPTERS_OWN = {"supports_restart_request"}
 
 NEEDED = {
+    "support_suspend_debuggee": "disconnect",
     "supports_configuration_done_request": "configurationDone",
     "supports_function_breakpoints": "setFunctionBreakpoints",
     "supports_conditional_breakpoints": "setBreakpoints",
