@@ -494,7 +494,7 @@ class Frame:
                 )
 
 
-def _frame_of(traceback: TracebackType | None, code: CodeType | None) -> TracebackType | None:
+def _frame_of(traceback: TracebackType | None, code: CodeType) -> TracebackType | None:
     """The outermost frame running `code`: inner ones are other runs."""
     while traceback is not None and traceback.tb_frame.f_code is not code:
         traceback = traceback.tb_next
