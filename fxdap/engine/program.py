@@ -217,6 +217,10 @@ class Program:
         made = (i for i, node in enumerate(self.nodes) if node.meta.get(BODY_NODE) == name)
         return next(made, None) if self.stands_in else None
 
+    def sources(self, index: int) -> list[int]:
+        """The nodes whose values node `index` reads."""
+        return [self.index[node] for node in self.nodes[index].all_input_nodes]
+
     def line(self, index: int) -> int:
         """The node's 1-based line in the listing."""
         if self._lines is None:

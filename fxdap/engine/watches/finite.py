@@ -96,11 +96,7 @@ class FiniteWatch:
         )
 
     def _scanned_sources(self, index: int) -> list[int]:
-        return [i for i in self._sources(index) if self._wanted[i]]
-
-    def _sources(self, index: int) -> list[int]:
-        program = self._program
-        return [program.index[node] for node in program.nodes[index].all_input_nodes]
+        return [i for i in self._program.sources(index) if self._wanted[i]]
 
     def _look_at(
         self,
@@ -138,7 +134,7 @@ class FiniteWatch:
 
     def _passed(self, index: int, spread: Spread) -> set[str]:
         """What is no news at a node: from its inputs, or found in the graph that it ran."""
-        sources = [index, *self._sources(index)]
+        sources = [index, *self._program.sources(index)]
         if self._program.steps[index].op == "placeholder":
             sources.append(GIVEN)
         return set().union(*(spread.get(source, ()) for source in sources))
@@ -149,7 +145,7 @@ class FiniteWatch:
         if place != index:
             name = f"%{nodes[place].name}, which {name} wrote to,"
         text = f"{name} has {_NAMES[kind]} at {census.text(kind)}"
-        lines = [text, *inputs_text(frame, [i for i in self._sources(index) if i != place])]
+        lines = [text, *inputs_text(frame, [i for i in self._program.sources(index) if i != place])]
         return Finding(index, kind, "\n".join(lines))
 
 

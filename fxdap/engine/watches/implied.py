@@ -94,7 +94,7 @@ def implied(
     for index in span:
         if index in passed or index in anchors or not _is_closed(program, registers, index):
             continue
-        before = {source for source in _sources(program, index) if source not in span}
+        before = {source for source in program.sources(index) if source not in span}
         if all(map(is_finite, before)):
             nodes.add(index)
             trusted |= before
@@ -127,7 +127,7 @@ def _is_closed(program: Program, registers: list[Any], index: int) -> bool:
     step = program.steps[index]
     if _name(program, index) not in _CLOSED or not _is_plain(registers[index]):
         return False
-    given = (registers[source] for source in _sources(program, index))
+    given = (registers[source] for source in program.sources(index))
     constants = torch.fx.node.map_arg((step.args, step.kwargs), lambda node: None)
     return all(map(_is_plain, given)) and _all_finite(constants)
 
@@ -145,10 +145,6 @@ def _all_finite(value: Any) -> bool:
 def _is_plain(value: Any) -> bool:
     is_tensor = isinstance(value, torch.Tensor)
     return is_tensor and value.dtype.is_floating_point and stored_floats(value) is value
-
-
-def _sources(program: Program, index: int) -> list[int]:
-    return [program.index[node] for node in program.nodes[index].all_input_nodes]
 
 
 def _name(program: Program, index: int) -> str:
