@@ -8,6 +8,7 @@ import functools
 import inspect
 import io
 import json
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -81,6 +82,17 @@ def settrace(module: fx.GraphModule, inputs: tuple[Any, ...]) -> Run:
     return run
 
 
+def keeping(module: fx.GraphModule, inputs: tuple[Any, ...]) -> Run:
+    """`forward` without the `= None` behind each last use: what keeping all values costs at least.
+
+    A value that lives until the end takes memory that no cache holds.
+    """
+    code = module.graph.python_code("self")
+    namespace = dict(code.globals)
+    exec(re.sub(r";  (\w+ = )+None", "", code.src), namespace)
+    return functools.partial(namespace["forward"], module, *inputs)
+
+
 def debug_mode(module: fx.GraphModule, inputs: tuple[Any, ...]) -> Run:
     """torch's log of dispatched operations."""
     from torch.utils._debug_mode import DebugMode
@@ -111,6 +123,7 @@ def torchlens(module: fx.GraphModule, inputs: tuple[Any, ...]) -> Run:
 PEERS: dict[str, Callable[[fx.GraphModule, tuple[Any, ...]], Run]] = {
     "fx.Interpreter": interpreter,
     "settrace": settrace,
+    "forward keeping all": keeping,
     "DebugMode": debug_mode,
     "TorchLens": torchlens,
     "conditional Interpreter": _subclass(_conditional),

@@ -46,6 +46,7 @@ KEEP = Mode(
     prefix="keep",
     bars={"chain": 1.15},
     configuration={"keepValues": "all", "timeTravel": False},
+    peers=("forward keeping all",),
 )
 COND = Mode(
     prefix="cond",

@@ -134,7 +134,7 @@ class Debuggee:
         seq = self._connection.forward(
             request, told=lambda seq: self._unanswered.__setitem__(seq, request)
         )
-        if self._lost.is_set() and self._unanswered.pop(seq, None) is not None:
+        if self._reason and self._unanswered.pop(seq, None) is not None:
             raise RequestError(self.reason)
 
     def ask(self, command: str, arguments: Struct | Raw | None, then: Answer) -> None:
@@ -145,7 +145,7 @@ class Debuggee:
         seq = self._connection.request(
             command, arguments, told=lambda seq: self._unanswered.__setitem__(seq, then)
         )
-        if self._lost.is_set() and self._unanswered.pop(seq, None) is not None:
+        if self._reason and self._unanswered.pop(seq, None) is not None:
             then(None)
 
     def answer(self, response: Response, request_seq: int) -> None:

@@ -91,36 +91,27 @@ class Debugger:
         self._preparing = threading.RLock()
         self._programs: OrderedDict[Key, tuple[object, Program]] = OrderedDict()
         self._nested: dict[tuple[int, int], Key] = {}
-        self._threads: dict[int, DebugThread] = {}
+        self.known_threads: dict[int, DebugThread] = {}
+        """By the identity that the system gave them."""
         self._names: dict[str, int] = {}
-        self._entry_pending = self.options.stop_on_entry
-        self._pause_pending = False
+        self._here = threading.local()
+        self.entry_pending = self.options.stop_on_entry
+        """Whether the next graph that begins is the one to stop on entry of."""
+        self.pause_pending = False
+        """Whether the next graph that begins is to be paused, whichever thread runs it."""
         self.ended = False
         self._next_thread = 1
         self._stops = 0
 
     def take_entry(self) -> bool:
         """Whether the graph that begins now is the one to stop on entry of."""
-        pending, self._entry_pending = self._entry_pending, False
+        pending, self.entry_pending = self.entry_pending, False
         return pending
-
-    def expect_pause(self) -> None:
-        """Pause the next graph that begins, whichever thread runs it."""
-        self._pause_pending = True
 
     def take_pause(self) -> bool:
         """Whether the graph that begins now is to be paused."""
-        pending, self._pause_pending = self._pause_pending, False
+        pending, self.pause_pending = self.pause_pending, False
         return pending
-
-    @property
-    def awaits_graph(self) -> bool:
-        """Whether the next graph that begins is to stop."""
-        return self._pause_pending or self._entry_pending
-
-    def expect_entry(self, pending: bool) -> None:
-        """Stop on entry of the next graph, or not."""
-        self._entry_pending = pending
 
     def next_stop(self) -> int:
         """Number of a stop, so that the latest is known."""
@@ -135,7 +126,7 @@ class Debugger:
     def threads(self) -> list[DebugThread]:
         """Threads that have run a graph."""
         with self.lock:
-            return list(self._threads.values())
+            return list(self.known_threads.values())
 
     def thread(self, ident: int) -> DebugThread | None:
         """The thread with this DAP id."""
@@ -147,16 +138,22 @@ class Debugger:
 
     def current_thread(self) -> DebugThread:
         """The calling thread as the debugger sees it; made when first met."""
-        native = threading.get_ident()
-        thread = self._threads.get(native)
-        if thread is None or not thread.is_current():
-            thread = self._add_thread(native)
-        return thread
+        thread: DebugThread | None = getattr(self._here, "thread", None)
+        return self._meet_thread() if thread is None else thread
 
     def running_thread(self) -> DebugThread | None:
         """The calling thread if it is running a graph now."""
-        thread = self._threads.get(threading.get_ident())
+        thread: DebugThread | None = getattr(self._here, "thread", None)
         return thread if thread is not None and thread.frames else None
+
+    def _meet_thread(self) -> DebugThread:
+        """Native threads may lose what is local to them each time they leave Python."""
+        native = threading.get_ident()
+        thread = self.known_threads.get(native)
+        if thread is None or not thread.is_current():
+            thread = self._add_thread(native)
+        self._here.thread = thread
+        return thread
 
     def _add_thread(self, native: int) -> DebugThread:
         self.forget_ended_threads()
@@ -164,7 +161,7 @@ class Debugger:
             name = threading.current_thread().name.replace("Dummy-", "native thread ")
             thread = DebugThread(self, self._next_thread, name)
             self._next_thread += 1
-            self._threads[native] = thread
+            self.known_threads[native] = thread
         self.listener.thread_started(thread)
         return thread
 
@@ -173,10 +170,8 @@ class Debugger:
 
         A backward on another device runs on a native thread, while the one that called it waits.
         """
-        if len(self._threads) < 2:
-            return None
         with self.lock:
-            for other in self._threads.values():
+            for other in self.known_threads.values():
                 plan = other.plan
                 waits = plan is not None and plan.frame is None and not other.frames
                 if waits and other is not thread and (thread.is_native or other.is_native):
@@ -187,8 +182,8 @@ class Debugger:
     def forget_ended_threads(self) -> None:
         """Drop threads that are over, and tell the listener."""
         with self.lock:
-            over = [native for native, thread in self._threads.items() if thread.has_ended()]
-            ended = [self._threads.pop(native) for native in over]
+            over = [native for native, thread in self.known_threads.items() if thread.has_ended()]
+            ended = [self.known_threads.pop(native) for native in over]
         for thread in ended:
             self.listener.thread_ended(thread)
 
@@ -260,8 +255,8 @@ class Debugger:
 
     def calling_root(self) -> int:
         """Identity of the program in whose listing a graph that begins now may be nested."""
-        thread = self.running_thread()
-        return id(thread.frames[-1].program.root) if thread is not None else 0
+        thread: DebugThread | None = getattr(self._here, "thread", None)
+        return id(thread.frames[-1].program.root) if thread is not None and thread.frames else 0
 
     def _add_program(
         self,
@@ -302,8 +297,8 @@ class Debugger:
         return name if count == 1 else f"{name}_{count}"
 
     def new_history(self, frame: Frame) -> History | None:
-        """The past of a run that begins; None without time travel."""
-        if not self.options.time_travel or self.ended:
+        """The past of a run that begins, with time travel; None once the session has ended."""
+        if self.ended:
             return None
         limit = self.retention.recordings_limit(keep=self.options.keep_values)
         return History(frame, find_effects(frame.program), limit)
@@ -332,11 +327,11 @@ class Debugger:
         """Let go of every program and thread; stopped threads go on without a debugger."""
         with self.lock:
             self.ended = True
-            self._entry_pending = False
+            self.entry_pending = False
             threads = self.threads()
             self._programs.clear()
             self._nested.clear()
-            self._threads.clear()
+            self.known_threads.clear()
         for thread in threads:
             thread.detach()
 

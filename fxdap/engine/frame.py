@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Container, Iterator
 from time import perf_counter, thread_time
 from types import CodeType, FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.fx import Node
 
-from fxdap.engine.codegen import Segment
+from fxdap.engine.codegen import SPRINT_LENGTH, Segment
 from fxdap.engine.execute import execute, fetch
-from fxdap.engine.program import RELEASED, SKIPPED, Program, Released, Sprint, Store
+from fxdap.engine.program import RELEASED, SKIPPED, SPRINT_LIMIT, Program, Released, Sprint, Store
 from fxdap.engine.stops import Phase
 from fxdap.engine.travel import Travel
 from fxdap.engine.undo import Saved, SavedRegister
@@ -32,6 +32,7 @@ value that a jump left unset)."""
 _PAUSE_ALL = bytes(flags | PAUSE for flags in range(256))
 _PAUSE_NONE = bytes(flags & ~PAUSE for flags in range(256))
 _NO_BREAKPOINT = bytes(flags & ~(BREAKPOINT | WATCH) for flags in range(256))
+_flags_lock = threading.Lock()
 
 
 class ValueUnavailableError(LookupError):
@@ -44,6 +45,9 @@ class Frame:
     `registers[i]` is the value of node `i` once `i` has run. Only the owning thread writes
     registers and position. Bits of `flags` are changed under a lock by any thread (a step's landing
     by its own, breakpoints and pauses by the server's) and read without one.
+
+    What stands between the call of a graph and its first node finds cold caches, where a call of a
+    function costs microseconds: so `run` and what it takes on its way are few and long.
     """
 
     def __init__(self, program: Program, thread: DebugThread, parent: Frame | None) -> None:
@@ -51,10 +55,9 @@ class Frame:
         self.thread = thread
         self.parent = parent
         # Read in this order: flags that change in between are then taken over by refresh_flags.
-        self._flags_version = program.flags_version
+        self.flags_version = program.flags_version
         self._store = program.take_store()
         self.registers, self.flags = self._store
-        self._flags_lock = threading.Lock()
         self.position = 0
         self.phase: Phase = "before"
         self.interpreter: torch.fx.Interpreter | None = None
@@ -69,7 +72,10 @@ class Frame:
         self._calling = -1
         self._code: CodeType | None = None
         self._sprint = range(0)
-        self.history: History | None = thread.debugger.new_history(self)
+        debugger = thread.debugger
+        self.history: History | None = (
+            debugger.new_history(self) if debugger.options.time_travel else None
+        )
         """The run's past; None without time travel."""
 
     @property
@@ -158,68 +164,69 @@ class Frame:
 
     def mark(self, index: int) -> None:
         """A step is to land before node `index`."""
-        with self._flags_lock:
+        with _flags_lock:
             self.flags[index] |= STEP
 
     def unmark(self, index: int) -> None:
         """No step lands there any more."""
-        with self._flags_lock:
+        with _flags_lock:
             self.flags[index] &= ~STEP
 
     def pause(self) -> None:
         """Stop before the next node of this frame."""
-        with self._flags_lock:
+        with _flags_lock:
             self.flags[:] = self.flags.translate(_PAUSE_ALL)
 
     def unpause(self) -> None:
         """Do not stop for a pause any more."""
-        with self._flags_lock:
+        with _flags_lock:
             self.flags[:] = self.flags.translate(_PAUSE_NONE)
 
     def clear_flags(self) -> None:
         """Stop nowhere any more."""
-        with self._flags_lock:
+        with _flags_lock:
             self.flags[:] = bytes(len(self.flags))
 
     def refresh_flags(self) -> None:
         """Take over breakpoints that moved since the frame was made."""
-        if self._flags_version == self.program.flags_version:
-            return
-        with self._flags_lock:
-            self._flags_version = self.program.flags_version
+        with _flags_lock:
+            self.flags_version = self.program.flags_version
             kept = self.flags.translate(_NO_BREAKPOINT)
             fresh = self.program.flags
             self.flags[:] = bytes(k | f for k, f in zip(kept, fresh, strict=True))
 
     def run(self) -> Any:
         """Run every node and return the output node's value. The user's exceptions pass through."""
-        return self._run_with_travels(lambda: self._run_to_end(0))
+        try:
+            return self._run_to_end(0)
+        except Travel as arriving:
+            travel = self._arrived(arriving)
+        return self._run_with_travels(travel)
 
     def run_failed(self, segment: Segment, error: Exception) -> Any:
         """As `run`, where `segment` ran before this frame was made and raised `error`."""
-
-        def fail() -> None:
-            self._code = segment.__code__
-            try:
-                self._report(error)
-            finally:
-                self._code = None
+        self._code = segment.__code__
+        try:
+            self._report(error)
             raise error
+        except Travel as arriving:
+            travel = self._arrived(arriving)
+        finally:
+            self._code = None
+        return self._run_with_travels(travel)
 
-        return self._run_with_travels(fail)
-
-    def _run_with_travels(self, first: Callable[[], Any]) -> Any:
+    def _run_with_travels(self, travel: Travel) -> Any:
         """Run to the end, from wherever the user goes to meanwhile."""
-        travel: Travel | None = None
         while True:
             try:
-                if travel is None:
-                    return first()
                 return self._run_to_end(self._land(travel))
             except Travel as arriving:
-                if arriving.frame is not self:
-                    raise
-                travel = arriving.arrived()
+                travel = self._arrived(arriving)
+
+    def _arrived(self, arriving: Travel) -> Travel:
+        if arriving.frame is not self:
+            raise arriving
+        return arriving.arrived()
 
     def _land(self, travel: Travel) -> int:
         """Stop where the travel ends; told to go on, run to the end of the segment and return it.
@@ -248,7 +255,7 @@ class Frame:
         index, end = start, len(self.program)
         debugger = self.thread.debugger
         keep = debugger.options.keep_values
-        fits = keep and debugger.retention.fits(self.program, self.inputs())
+        fits = keep and debugger.retention.fits(self)
         retention = debugger.retention if keep and not fits else None
         while index < end:
             if retention is None:
@@ -264,7 +271,8 @@ class Frame:
 
     def end(self) -> None:
         """The run gave its result: its registers may serve the next one."""
-        self.forget_past()
+        if self.history is not None:
+            self.history.clear()
         keep = self.thread.debugger.options.keep_values
         self.program.give_back(self._store, kept=keep)
         self._store = Store([], bytearray())
@@ -344,7 +352,7 @@ class Frame:
         watches = self.thread.debugger.watches
         if self._watched_since != watches.version:
             self._watched_since = watches.version
-            self.watcher = watches.watcher(self, start)
+            self.watcher = watches.watcher(self, start) if watches.active else None
         return self.watcher
 
     def _catch_up(self, index: int) -> None:
@@ -364,20 +372,30 @@ class Frame:
 
         What stands between two of them is most of what a run costs: it is kept short.
         """
-        program, end = self.program, len(self.program)
+        if start % SPRINT_LENGTH or self.watched(start) is not None:
+            return start
+        program, end, watches = self.program, len(self.flags) - 1, self.thread.debugger.watches
         given = self.registers, self.flags, self._trap_in_code, program.module, self._save
-        recorded, count = self._recorded, self.flags.count
-        index, busy, began = start, thread_time(), perf_counter()
+        recorded = self.history.effects if self.history is not None else ()
+        count = self.flags.count
+        known, suspected = program.sprints(keep=keep, recorded=bool(recorded)), program.suspected
+        index, began = start, perf_counter()
         try:
-            while index < end and self.watched(index) is None:
-                sprint = program.sprint(index, keep=keep, recorded=recorded)
-                if sprint is None or count(0, index, sprint.span.stop) != len(sprint.span):
+            while index < end and watches.version == self._watched_since:
+                sprint = known[index // SPRINT_LENGTH]
+                if sprint is None or index in suspected:
+                    sprint = program.sprint(index, keep=keep, recorded=recorded)
+                    if sprint is None or index in suspected:
+                        break
+                span, code = sprint
+                if count(0, index, span.stop) != len(span):
                     break
-                self._sprint, self._code = sprint.span, sprint.code.__code__
-                sprint.code(*given)
-                computed, ended = thread_time(), perf_counter()
-                program.sprinted(index, computed - busy, ended - began)
-                index, busy, began = sprint.span.stop, computed, ended
+                self._sprint, self._code = span, code.__code__
+                code(*given)
+                ended = perf_counter()
+                if ended - began > SPRINT_LIMIT:
+                    suspected[index] = 0
+                index, began = span.stop, ended
         except Exception as error:
             self._report(error)
             raise
@@ -393,7 +411,11 @@ class Frame:
         return has_room and self.flags.count(0, start, stop) == stop - start
 
     def _run_sprint(self, sprint: Sprint) -> None:
-        """Run nodes without a look at flags, and note how long that took."""
+        """Run nodes without a look at flags, and note whether they computed for long.
+
+        The time that a thread computed is a system call away, so that only a sprint which took
+        long by the clock is asked for it, the next time.
+        """
         self._sprint = sprint.span
         busy, began = thread_time(), perf_counter()
         self._run_segment(sprint.code)
@@ -476,7 +498,7 @@ class Frame:
     def flag_unset(self) -> None:
         """Find the nodes to come that read a value which a jump left unset."""
         unset = {i for i in range(self.cursor) if self.registers[i] is SKIPPED}
-        with self._flags_lock:
+        with _flags_lock:
             for index in range(self.cursor, len(self.program)):
                 if any(self.program.index[n] in unset for n in self._inputs(index)):
                     self.flags[index] |= UNSET

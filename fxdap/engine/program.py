@@ -143,9 +143,11 @@ class Program:
             if runs_python(module, node)
         }
         """Starts of stretches never run as a sprint: they took long once, or may, or run graphs."""
-        self._slow: dict[int, int] = {}
+        self.suspected: dict[int, int] = {}
+        """Starts of sprints that took long by the clock: how often they were seen to compute so
+        long since."""
         self._segments: dict[tuple[int, bool, bool, bool], Segment] = {}
-        self._sprints: dict[tuple[int, bool, bool], Sprint] = {}
+        self._sprints: dict[tuple[bool, bool], list[Sprint | None]] = {}
         self._visited: set[int] = set()
         self._index_at_line: dict[int, int] = {}
         self._last_readers: list[int] | None = None
@@ -166,7 +168,8 @@ class Program:
         """The run is over and nothing looks at its values any more."""
         registers = store.registers
         if kept:
-            for start in range(0, len(registers), CHUNK):
+            # The newest first: the next run is then given memory in the order of its addresses.
+            for start in reversed(range(0, len(registers), CHUNK)):
                 count = min(CHUNK, len(registers) - start)
                 registers[start : start + count] = _BLANK[:count]
         else:
@@ -275,12 +278,22 @@ class Program:
 
     def sprint(self, start: int, *, keep: bool, recorded: Container[int] = ()) -> Sprint | None:
         """What can be run from `start` without looking at flags; None if nothing can."""
-        key = (start, keep, bool(recorded))
-        found = self._sprints.get(key)
-        if found is None and self._may_sprint(start):
+        if not self._may_sprint(start):
+            return None
+        known = self.sprints(keep=keep, recorded=bool(recorded))
+        found = known[start // SPRINT_LENGTH]
+        if found is None:
             span = range(start, min(start + SPRINT_LENGTH, len(self.nodes)))
             code = self._code(span, keep=keep, checked=False, recorded=recorded)
-            found = self._sprints[key] = Sprint(span, code)
+            found = known[start // SPRINT_LENGTH] = Sprint(span, code)
+        return found
+
+    def sprints(self, *, keep: bool, recorded: bool) -> list[Sprint | None]:
+        """Those that were asked for so far: `[i]` begins with node `i * SPRINT_LENGTH`."""
+        found = self._sprints.get((keep, recorded))
+        if found is None:
+            found = [None] * (len(self.nodes) // SPRINT_LENGTH + 1)
+            self._sprints[keep, recorded] = found
         return found
 
     def _may_sprint(self, start: int) -> bool:
@@ -290,8 +303,8 @@ class Program:
 
     def _forbid_sprint(self, start: int) -> None:
         self.no_sprint.add(start)
-        for key in [key for key in self._sprints if key[0] == start]:
-            self._sprints.pop(key, None)
+        for known in self._sprints.values():
+            known[start // SPRINT_LENGTH] = None
 
     def whole_code(self, *, keep: bool) -> Segment:
         """The code of the whole graph, which looks at no flags and gives the result."""
@@ -311,13 +324,15 @@ class Program:
         return code
 
     def sprinted(self, start: int, busy: float, seconds: float) -> None:
-        """A sprint computed and took so long. One that is always long cannot be stopped well."""
+        """A suspected sprint computed and took so long.
+
+        One that is always long cannot be stopped well.
+        """
         if busy <= SPRINT_LIMIT and seconds <= WAIT_LIMIT:
-            if self._slow:
-                self._slow.pop(start, None)
+            self.suspected.pop(start, None)
             return
-        self._slow[start] = self._slow.get(start, 0) + 1
-        if self._slow[start] == SLOW_RUNS:
+        self.suspected[start] = self.suspected.get(start, 0) + 1
+        if self.suspected[start] == SLOW_RUNS:
             self._forbid_sprint(start)
 
     def runs_a_graph(self, index: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -80,21 +80,24 @@ class Retention:
             self._recordings = int(free_memory() * DEFAULT_SHARE) // 2
         return self._recordings
 
-    def fits(self, program: Program, inputs: Iterable[Any]) -> bool:
+    def fits(self, frame: Frame) -> bool:
         """Whether a run need not be counted: the last one had like inputs, and came to little."""
-        last = program.last_run
-        if last is None or 2 * last[1] > self.budget():
+        last, budget = frame.program.last_run, self._fixed
+        if last is None or budget is None or 2 * last[1] > budget:
             return False
-        return sum(map(self._bytes, inputs)) == last[0]
+        return _TINY * last[1] <= budget or self._of_inputs(frame) == last[0]
 
     def is_tiny(self, program: Program) -> bool:
         """Whether the last run came to so little that runs need not be counted at all."""
         last = program.last_run
         return last is not None and _TINY * last[1] <= self.budget()
 
+    def _of_inputs(self, frame: Frame) -> int:
+        return sum(map(self._bytes, frame.inputs()))
+
     def ran(self, frame: Frame) -> None:
         """A run that was counted has ended."""
-        frame.program.last_run = sum(map(self._bytes, frame.inputs())), frame.kept_bytes
+        frame.program.last_run = self._of_inputs(frame), frame.kept_bytes
 
     def has_room(self, frame: Frame, start: int, stop: int) -> bool:
         """Whether what nodes `start` to `stop` make will fit, as far as earlier runs tell."""

@@ -100,20 +100,23 @@ class DebugThread:
             caller.program.runs_a_graph(caller.position)
             frame.call = caller.count_call(frame.program, caller.position)
         else:
-            self._forget_failure()
+            if self.failure is not None:
+                self._forget_failure()
             frame.program.runs += 1
             frame.call = frame.program.runs
         self.frames.append(frame)
-        frame.refresh_flags()
+        if frame.flags_version != frame.program.flags_version:
+            frame.refresh_flags()
         if self.evaluating:
             return
-        if self.debugger.take_entry():
+        debugger = self.debugger
+        if debugger.entry_pending and debugger.take_entry():
             self.plan = next_graph()
-        if self.plan is None:
-            self.plan = self.debugger.take_step_of_other(self)
+        if self.plan is None and len(debugger.known_threads) > 1:
+            self.plan = debugger.take_step_of_other(self)
         if self.plan is not None:
             self.plan.entered(frame)
-        if self.pause_requested or self.debugger.take_pause():
+        if self.pause_requested or (debugger.pause_pending and debugger.take_pause()):
             self.pause_requested = True
             frame.pause()
 
@@ -122,7 +125,9 @@ class DebugThread:
         plan = self.plan
         if plan is not None and (plan.frame is None or plan.into):
             return True
-        return self.descent is not None or self.pause_requested or self.debugger.awaits_graph
+        if self.descent is not None or self.pause_requested:
+            return True
+        return self.debugger.entry_pending or self.debugger.pause_pending
 
     def leave(self, frame: Frame) -> None:
         """A graph ended; a step that was to land in it lands in its caller."""
@@ -131,15 +136,16 @@ class DebugThread:
             self._end_descent()
         if self._abandoned and frame.history is not None:
             frame.history.restore_modes()
-        self._hand_on(frame)
+        if frame.history is not None:
+            self._hand_on(frame)
+            frame.forget_past()
         if frame.has_logged:
             self.debugger.listener.log_ended(frame)
-        frame.forget_past()
         if self.plan is not None and self.plan.frame is frame:
             self.plan.disarm()
             self.plan.index = len(frame.program)
             self.plan.arm()
-        if not self.frames:
+        if not self.frames and self.failure is not None:
             self._forget_failure()
 
     def _hand_on(self, frame: Frame) -> None:

@@ -28,7 +28,8 @@ class Binder:
 
     def placeholders(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sequence[Any]:
         """Return the placeholders' values in order. Raises TypeError as the call would."""
-        values = self._values(args, kwargs)
+        is_simple = self._simple and not kwargs and len(args) == self._count
+        values: Sequence[Any] = args if is_simple else self._bound(args, kwargs)
         if self._plain:
             return values
         if type(self._codegen) is _PyTreeCodeGen and self._codegen.pytree_info is not None:
@@ -40,21 +41,19 @@ class Binder:
         """Return what the call returns for the output node's value."""
         return output if self._plain else self._codegen.process_outputs(output)
 
-    def _values(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-        if self._simple and not kwargs and len(args) == self._count:
-            return list(args)
+    def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()
         return list(bound.arguments.values())
 
-    def _flatten(self, values: list[Any], names: Sequence[str]) -> Sequence[Any]:
+    def _flatten(self, values: Sequence[Any], names: Sequence[str]) -> Sequence[Any]:
         """As `_PyTreeCodeGen.gen_var_bindings` (torch/fx/graph.py) writes it."""
         module: Any = self._module()
         takes_self = names[:1] == ["self"]
         if takes_self:
             values = [module, *values]
         spec = module._in_spec
-        tree: Any = values
+        tree: Any = list(values)
         if _is_args_and_kwargs(spec):
             count, keys = spec.child(0).num_children, spec.child(1).context
             tree = (tuple(values[:count]), dict(zip(keys, values[count:], strict=True)))

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Iterable
+from functools import lru_cache
 from types import FrameType
 from typing import Any
 
@@ -45,11 +46,10 @@ def is_ghost(args: Iterable[Any]) -> bool:
     """
     if torch._C._len_torch_dispatch_stack() and _computes_shapes():
         return True
-    if torch._C._get_tracing_state() is not None or torch.compiler.is_compiling():
+    # C functions, flags and a loop instead of what is written more simply: this stands before
+    # every graph that runs, and whatever else it touches is out of the caches by then.
+    if torch._C._is_tracing() or torch.compiler._is_compiling_flag or is_fx_tracing():
         return True
-    if is_fx_tracing():
-        return True
-    # A loop, not any(): this stands before every graph that runs.
     for value in args:
         kind = type(value)
         if kind is not torch.Tensor and issubclass(kind, _GHOSTS):
@@ -75,8 +75,17 @@ def started_by_user(depth: int = 2) -> bool:
     """
     frame: FrameType | None = sys._getframe(depth)
     while frame is not None:
-        file = frame.f_code.co_filename
-        if frame.f_code is not _BOXED_RUN and not file.startswith((*_PASS_THROUGH, _OWN)):
-            return not file.startswith(_TORCH)
+        code = frame.f_code
+        starts = _starts_runs(code.co_filename)
+        if starts is not None and code is not _BOXED_RUN:
+            return starts
         frame = frame.f_back
     return True
+
+
+@lru_cache(4096)
+def _starts_runs(file: str) -> bool | None:
+    """Whether code of this file that starts a run is the user's; None if it passes a call on."""
+    if file.startswith((*_PASS_THROUGH, _OWN)):
+        return None
+    return not file.startswith(_TORCH)

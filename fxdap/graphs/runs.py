@@ -42,6 +42,7 @@ class _Site(NamedTuple):
     forward: object
     program: ref[Program]
     binder: Binder | None
+    own_call: bool
 
 
 class GraphRuns:
@@ -75,7 +76,8 @@ class GraphRuns:
             site = runs._site(key, obj)
             if not runs._is_ours(key, obj, site, args, kwargs):
                 return runs._leave_alone(obj, args, kwargs, functools.partial(original, wrapped))
-            if has_own_call(wrapped, obj) or has_hooks(obj):
+            own_call = has_own_call(wrapped, obj) if site is None else site.own_call
+            if own_call or has_hooks(obj):
                 native = functools.partial(original, wrapped, obj)
                 return runs._call_with_hooks(obj, args, kwargs, native)
             return runs._forward(obj, args, kwargs, key, site)
@@ -170,7 +172,9 @@ class GraphRuns:
         What stands before a graph's first node runs with cold caches, so every call counts.
         """
         site = self._sites.get(key)
-        if site is None or site.module() is not module or site.forward is not forward_of(module):
+        if site is None or site.module() is not module:
+            return None
+        if site.forward is not type(module).__dict__.get("forward"):
             return None
         replaced = "forward" in module.__dict__ or module._compiled_call_impl is not None
         return None if replaced else site
@@ -183,7 +187,9 @@ class GraphRuns:
         code, binder = self._binders.get(program, (None, None))
         if code is not forward_of(module):
             code, binder = self._binders[program] = forward_of(module), self._binder(module)
-        site = _Site(ref(module), forward_of(module), ref(program), binder)
+        wrapped: Any = module._wrapped_call
+        own_call = has_own_call(wrapped, module)
+        site = _Site(ref(module), forward_of(module), ref(program), binder, own_call)
         if key[1] == (id(program.root) if program.parent is not None else 0):
             if len(self._sites) >= SITE_LIMIT:
                 self._sites.clear()

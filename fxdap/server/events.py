@@ -12,6 +12,7 @@ from fxdap.engine.program import Program
 from fxdap.engine.stops import Stop
 from fxdap.engine.thread import DebugThread
 from fxdap.server.changes import wrote
+from fxdap.server.debugpy_threads import is_suspended
 from fxdap.server.log_groups import LogGroups
 from fxdap.server.module_rows import module_row
 from fxdap.view.listing_file import write_listing
@@ -88,7 +89,7 @@ class Events:
 
     def is_held(self, thread: DebugThread) -> bool:
         """Whether Python's debugger stopped the thread."""
-        return self.session.python.holds(thread)
+        return "pydevd" in sys.modules and is_suspended(thread.python_thread)
 
     def thread_started(self, thread: DebugThread) -> None:
         """A user thread runs its first graph."""

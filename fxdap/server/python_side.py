@@ -139,10 +139,6 @@ class PythonSide:
 
     # The end.
 
-    def holds(self, thread: DebugThread) -> bool:
-        """Whether debugpy has stopped this thread."""
-        return "pydevd" in sys.modules and debugpy_threads.is_suspended(thread.python_thread)
-
     def end(self) -> None:
         """The graph's client leaves: nothing waits for it any more."""
         debugpy_host.listen_no_more(self._listener)

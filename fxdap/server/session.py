@@ -434,7 +434,7 @@ class Session:
         self._left_paused = True
         self.breakpoints.clear()
         self.debugger.filter_exceptions(ExceptionFilters(frozenset()))
-        self.debugger.expect_entry(False)
+        self.debugger.entry_pending = False
         self.on_suspended(self.debugger, self.runs)
         self._let_go()
 

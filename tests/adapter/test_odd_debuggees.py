@@ -83,6 +83,22 @@ def test_one_that_closes_its_connection_but_lives_is_told_apart_from_a_dead_one(
     assert client.output("stdout").endswith("still here\n")
 
 
+def test_a_request_right_after_the_connection_closed_hears_why_too(
+    client: DapClient, launch: Launch
+) -> None:
+    seq = launch(
+        "answer('initialize', 'launch')\n"
+        "adapter.close()\n"
+        "print('closed', flush=True)\n"
+        "time.sleep(2.5)\n"
+        "sys.exit(9)\n"
+    )
+    client.wait_response(seq)
+    client.wait_event("output", where=lambda body: body.output == "closed\n")
+    with pytest.raises(RequestFailed, match="the process has no debugger any more"):
+        client.request("stackTrace", {"threadId": 1})
+
+
 def test_garbage_from_a_debuggee_does_not_end_the_session(
     client: DapClient, launch: Launch
 ) -> None:

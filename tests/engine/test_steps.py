@@ -93,7 +93,7 @@ def test_a_step_in_enters_a_nested_graph_and_a_step_over_runs_it(twice, runs_bef
     with Driver("over in over over go") as driver:
         for _ in range(runs_before):
             twice(*inputs)
-        driver.debugger.expect_entry(True)
+        driver.debugger.entry_pending = True
         twice(*inputs)
     assert driver.places == ["%x", "%layer", "%layer/x", "%layer/gate", "%layer/add"]
 
@@ -105,7 +105,7 @@ def test_steps_through_nested_graphs_return_to_the_calling_node(twice, runs_befo
     with driver:
         for _ in range(runs_before):
             twice(*inputs)
-        driver.debugger.expect_entry(True)
+        driver.debugger.entry_pending = True
         driver.forever = "in"
         twice(*inputs)
     gate = ["%layer.gate/" + n for n in ("x", "linear", "sigmoid", "mul", "output")]
@@ -160,10 +160,10 @@ def test_steps_out_climb_one_graph_at_a_time_and_the_second_call_is_found(twice,
 def test_a_breakpoint_inside_is_hit_during_a_step_over_which_then_is_over(twice, runs_before):
     inputs = nested.example_inputs()
     with Driver("over over go go", entry=True) as driver:
-        driver.debugger.expect_entry(False)
+        driver.debugger.entry_pending = False
         for _ in range(runs_before):
             twice(*inputs)
-        driver.debugger.expect_entry(True)
+        driver.debugger.entry_pending = True
         _break_once(driver, "sigmoid")
         twice(*inputs)
     assert driver.places == ["%x", "%layer", "%layer.gate/sigmoid"]

@@ -202,7 +202,7 @@ def test_nodes_of_an_initial_env_are_skipped_and_their_values_shown(collect):
 
     driver = Driver("over over go", at_stop=look)
     with driver:
-        driver.debugger.expect_entry(True)
+        driver.debugger.entry_pending = True
         env = _env_of(module, x=X + 10, n0=X + 20, n1=X + 30)
         result = fx.Interpreter(module, garbage_collect_values=collect).run(initial_env=env)
     assert torch.equal(result, X + 32)

@@ -56,9 +56,7 @@ class Watches:
         return self._active
 
     def watcher(self, frame: Frame, start: int) -> Watcher | None:
-        """What looks at the values of a run from node `start` on; None if nothing is watched."""
-        if not self.active:
-            return None
+        """What looks at the values of a run from node `start` on; None if it has nothing to."""
         watch = self._watch(frame.program)
         if not watch.one_time.are_current():
             watch = self._renew(frame.program)

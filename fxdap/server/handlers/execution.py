@@ -76,11 +76,11 @@ def pause(session: Session, arguments: PauseArguments) -> None:
     if thread is None:
         if arguments.thread_id != MAIN_THREAD.id:
             raise RequestError(f"there is no thread {arguments.thread_id}")
-        session.debugger.expect_pause()
+        session.debugger.pause_pending = True
         _say_what_it_waits_for(session, threading.main_thread().ident or 0)
         return
     if not thread.is_stopped:
-        if session.python.holds(thread):
+        if session.events.is_held(thread):
             session.after_response(lambda: session.events.say(_IN_PYTHON))
         elif not thread.frames:
             _say_what_it_waits_for(session, thread.native_id)

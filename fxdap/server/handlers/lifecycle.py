@@ -116,7 +116,7 @@ def apply_options(session: Session, options: DebugOptions, stop_on_entry: bool) 
     engine.options.time_travel = options.time_travel
     engine.options.keep_values = options.keep_values == "all"
     engine.retention = Retention(options.memory_limit)
-    engine.expect_entry(stop_on_entry)
+    engine.entry_pending = stop_on_entry
     session.workspace = options.workspace
     session.python.client.my_code = options.python_options.just_my_code
     session.node_breakpoints(options.node_breakpoints)
