@@ -13,6 +13,8 @@ import threading
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fxdap.engine.current_frames import CAN_STAND_STILL, current_frames
+
 _OWN = str(Path(__file__).parents[1])
 _LOOK_AGAIN_S = 0.02
 
@@ -101,11 +103,13 @@ def watch_client() -> None:
     reader = debugger.reader
 
     def wait() -> None:
-        reader.join()
-        if debugger.reader is reader:
-            from _pydevd_bundle.pydevd_api import PyDevdAPI
+        from _pydevd_bundle.pydevd_api import PyDevdAPI
 
-            PyDevdAPI().request_disconnect(debugger, resume_threads=True)
+        reader.join()
+        # debugpy serves requests under this lock: a client that comes meanwhile stays logged in.
+        with debugger._main_lock:
+            if debugger.reader is reader:
+                PyDevdAPI().request_disconnect(debugger, resume_threads=True)
 
     exempt(threading.Thread(target=wait, name="fxdap-python-client", daemon=True)).start()
 
@@ -117,6 +121,7 @@ def keep_out() -> None:
         return
     from _pydevd_bundle.pydevd_api import PyDevdAPI
 
+    _have_it_ask_safely()
     patterns = (".fxgraph", "debugpy_launcher.py")
     PyDevdAPI().set_dont_trace_start_end_patterns(debugger, _untraced(), patterns)
 
@@ -145,7 +150,19 @@ def _import_pydevd() -> Any:
     finally:
         if before is None:
             del os.environ[name]
+    _have_it_ask_safely()
     return pydevd
+
+
+def _have_it_ask_safely() -> None:
+    """debugpy asks where the threads are whenever it shows a stack or sets a breakpoint.
+
+    Some of its modules keep the function, others fetch it from `sys`.
+    """
+    if CAN_STAND_STILL:
+        own = [m for name, m in list(sys.modules.items()) if name.startswith("_pydevd_bundle.")]
+        for module in (sys, *(m for m in own if hasattr(m, "_current_frames"))):
+            setattr(module, "_current_frames", current_frames)  # noqa: B010 - for mypy
 
 
 def debugger_here() -> Any:

@@ -7,6 +7,7 @@ import threading
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
+from fxdap.engine.current_frames import current_frames
 from fxdap.server.debugpy_host import debugger_here, is_attached
 
 _STEP_INTO = 107
@@ -97,7 +98,7 @@ def trace_all(spared: set[int]) -> None:
     import pydevd_tracing
 
     own = {t.ident for t in threading.enumerate() if getattr(t, "is_pydev_daemon_thread", False)}
-    wanted = [ident for ident in sys._current_frames() if ident not in own | spared]
+    wanted = [ident for ident in current_frames() if ident not in own | spared]
     pydevd_tracing.set_trace_to_threads(debugger.trace_dispatch, thread_idents=wanted)
 
 

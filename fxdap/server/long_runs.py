@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import weakref
 from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from fxdap.engine.current_frames import current_frames
 from fxdap.engine.frame import Frame
 from fxdap.engine.thread import DebugThread
 from fxdap.server.debugpy_host import exempt
@@ -83,7 +83,7 @@ class LongRuns:
         progress, program = self._session.progress, frame.program
         if run.ident is None:
             run.ident = progress.begin(f"Running {program.name}", thread.pause)
-        index = frame.index_in(sys._current_frames().get(thread.native_id))
+        index = frame.index_in(current_frames().get(thread.native_id))
         message = f"%{program.nodes[index].name}, {index} of {len(program)}"
         progress.tell(run.ident, message, index / len(program))
 

@@ -85,8 +85,8 @@ class PythonRelay:
         self._call("configurationDone", {})
 
     def close(self) -> None:
-        """Leave debugpy, which lets go of every thread."""
-        self._ask("disconnect", {"terminateDebuggee": False}, None)
+        """Leave debugpy, which lets go of every thread; it never closes a connection itself."""
+        self._ask("disconnect", {"terminateDebuggee": False}, lambda _: self._debugpy.close())
         self._debugpy.finish_sending()
 
     # What the client asks.

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 import torch
 
+from fxdap.engine.current_frames import current_frames
 from fxdap.view.source import plain_function
 
 _forwards: WeakKeyDictionary[CodeType, str] = WeakKeyDictionary()
@@ -61,7 +62,7 @@ def is_compiler(code: CodeType) -> bool:
 
 def is_compiling(native_id: int) -> bool:
     """Whether torch.compile is at work on a thread."""
-    frame = sys._current_frames().get(native_id)
+    frame = current_frames().get(native_id)
     while frame is not None:
         if is_compiler(frame.f_code):
             return True

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import torch
 from msgspec import Struct
 
+from fxdap.engine.current_frames import current_frames
 from fxdap.engine.frame import Frame
 from fxdap.engine.thread import DebugThread
 from fxdap.server.addresses import address
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 def stack_trace(session: Session, arguments: StackTraceArguments) -> Struct:
     """The node, the modules around it, calling graphs, then the user's Python frames."""
     thread = session.stopped_thread(arguments)
-    entries = stack_entries(thread, sys._current_frames().get(thread.native_id))
+    entries = stack_entries(thread, current_frames().get(thread.native_id))
     start = arguments.start_frame or 0
     count = arguments.levels or len(entries)
     frames = [
