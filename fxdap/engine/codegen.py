@@ -5,7 +5,8 @@ is non-zero when something waits before node `i`, `trap(i)` is called then, `m` 
 and `save(i)` is called before a node with effects, so that they can be undone. A *checked* segment
 tests the flag before each node. A *sprint* tests none and keeps its values in locals `v<i>` until
 its end, which makes it as fast as the module's own `forward`. A *whole* graph is a sprint that
-returns its result and writes no value to registers; those have the inputs only.
+returns its result and writes no value to registers; those have the inputs only. A *watched* sprint
+returns what `look` gives for some of the values, and lets go of nothing that was there before it.
 
 Every node's statement stands on that node's line of the graph listing, and the code's file name
 is the listing, so that Python tracebacks point into it.
@@ -14,7 +15,7 @@ is the listing, so that Python tracebacks point into it.
 import keyword
 import math
 import operator
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from types import CodeType, EllipsisType
 from typing import Any, Protocol
 
@@ -75,6 +76,8 @@ class SegmentWriter:
         checked: bool,
         recorded: Container[int] = (),
         whole: bool = False,
+        looked_at: Container[int] = (),
+        look: Callable[[Any], Any] | None = None,
     ) -> None:
         self._layout = layout
         self._span = span
@@ -82,7 +85,8 @@ class SegmentWriter:
         self._checked = checked
         self._recorded = recorded
         self._whole = whole
-        self.names: dict[str, Any] = {"_released": released}
+        self._looked_at = looked_at
+        self.names: dict[str, Any] = {"_released": released, "look": look}
         self._known: dict[int, str] = {}
 
     def compile(self, filename: str) -> Segment:
@@ -115,12 +119,22 @@ class SegmentWriter:
         expression = self._expression(index)
         if expression is not None:
             statements.append(f"{self._place(index)} = {expression}")
+        if index in self._looked_at:
+            statements.append(f"s{index} = look({self._place(index)})")
         if not self._keep:
-            dead = self._layout.last_uses[index]
-            statements += [f"{self._place(each)} = _released" for each in dead]
+            statements += [f"{self._place(each)} = _released" for each in self._dead(index)]
         if not self._checked and index == self._span[-1]:
             statements += self._hand_over()
         return statements or ["pass"]
+
+    def _dead(self, index: int) -> Iterable[int]:
+        """What nothing reads any more. A watched sprint may have to be run again from its start."""
+        dead = self._layout.last_uses[index]
+        return (each for each in dead if self._place(each)[0] == "v") if self._looks else dead
+
+    @property
+    def _looks(self) -> bool:
+        return self.names["look"] is not None
 
     def _save(self, index: int) -> list[str]:
         """What the node reads goes from locals to registers, where `save` finds it."""
@@ -134,6 +148,14 @@ class SegmentWriter:
         """At the end of a sprint: values that live on go from locals to registers."""
         if self._whole:
             return [f"return {self._place(self._span[-1])}"]
+        return [*self._stores(), *self._looks_told()]
+
+    def _looks_told(self) -> list[str]:
+        if not self._looks:
+            return []
+        return [f"return ({''.join(f's{i}, ' for i in self._span if i in self._looked_at)})"]
+
+    def _stores(self) -> list[str]:
         if self._keep:
             starts = range(self._span.start, self._span.stop, CHUNK)
             return [self._store(range(s, min(s + CHUNK, self._span.stop))) for s in starts]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from fxdap.engine.history import History
     from fxdap.engine.retention import Retention
     from fxdap.engine.thread import DebugThread
+    from fxdap.engine.watches.screens import Screen
     from fxdap.engine.watches.watcher import Watcher
 
 BREAKPOINT, STEP, PAUSE, WATCH, UNSET = 1, 2, 4, 8, 16
@@ -32,6 +33,7 @@ value that a jump left unset)."""
 _PAUSE_ALL = bytes(flags | PAUSE for flags in range(256))
 _PAUSE_NONE = bytes(flags & ~PAUSE for flags in range(256))
 _NO_BREAKPOINT = bytes(flags & ~(BREAKPOINT | WATCH) for flags in range(256))
+_ONLY_WATCHED = bytes((0, WATCH))
 _flags_lock = threading.Lock()
 
 
@@ -328,6 +330,11 @@ class Frame:
         """Run a stretch of nodes, by the fastest way that misses no stop; return its end."""
         program = self.program
         watcher = self.watched(start)
+        if watcher is not None and retention is None:
+            screen = watcher.screen(self, start, keep=keep)
+            if screen is not None and self._is_only_watched(screen.span):
+                self._run_screened(screen, watcher, keep)
+                return screen.span.stop
         held = keep or watcher is not None  # until they were looked at
         sprint = program.sprint(start, keep=held, recorded=self._recorded)
         if sprint is not None and self._is_free(sprint, retention):
@@ -409,6 +416,30 @@ class Frame:
         start, stop = sprint.span.start, sprint.span.stop
         has_room = retention is None or retention.has_room(self, start, stop)
         return has_room and self.flags.count(0, start, stop) == stop - start
+
+    def _is_only_watched(self, span: range) -> bool:
+        """Whether nothing waits in a stretch but looks at its values."""
+        return not self.flags[span.start : span.stop].strip(_ONLY_WATCHED)
+
+    def _run_screened(self, screen: Screen, watcher: Watcher, keep: bool) -> None:
+        """Run nodes while their values are looked at; if that shows something, one by one again.
+
+        What raises is run again, too: what the watch finds before it comes first.
+        """
+        span, began = screen.span, thread_time()
+        self._sprint, self._code = span, screen.code.__code__
+        given = self.registers, self.flags, self._trap_in_code, self.program.module, self._save
+        try:
+            clean = watcher.passed(self, screen, screen.code(*given), keep=keep)
+        except Exception:
+            clean = False
+        finally:
+            self._sprint, self._code = range(0), None
+        watcher.took(screen, thread_time() - began)
+        if not clean:
+            watcher.take_back(self, screen)
+            self._walk(span.start, span.stop, keep)
+            watcher.ran_again(screen)
 
     def _run_sprint(self, sprint: Sprint) -> None:
         """Run nodes without a look at flags, and note whether they computed for long.

@@ -7,9 +7,11 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from fxdap.engine.frame import Frame
 from fxdap.engine.program import RELEASED, Program
 from fxdap.engine.watches.census import Census, count
+from fxdap.engine.watches.facts import fact
 from fxdap.engine.watches.found import Finding
 from fxdap.engine.watches.implied import NOTHING, Implied, implied
 from fxdap.engine.watches.scan import Constants, Scan, learn
+from fxdap.engine.writes import find_writes
 from fxdap.view.budget import Budget
 from fxdap.view.summary import summarize
 
@@ -31,7 +33,12 @@ class FiniteWatch:
         self._wanted = [self._kinds(index) for index in range(len(program))]
         self._scans: dict[tuple[int, int], Scan] = {}
         self._met: set[tuple[int, int]] = set()
-        self._constants = Constants()
+        self.constants = Constants()
+
+    @property
+    def is_on_all(self) -> bool:
+        """Whether both kinds are looked for everywhere, as a sum does."""
+        return len(self._selected) == 2 and all(only is None for only in self._selected.values())
 
     def _kinds(self, index: int) -> frozenset[str]:
         if self._program.steps[index].op == "output":
@@ -48,7 +55,7 @@ class FiniteWatch:
             return self._look_at(frame, range(start, stop), written, start, spread)
         scan = self._scans.get((start, stop))
         trusted = scan is not None and not any(spread.get(each) for each in scan.trusted)
-        if scan is not None and trusted and scan.is_clean(registers, self._constants):
+        if scan is not None and trusted and scan.is_clean(registers, self.constants):
             return self._look_at(frame, scan.exact, (), start, spread) if scan.exact else []
         found = self._look_at(frame, range(start, stop), (), start, spread)
         if not found:
@@ -78,9 +85,9 @@ class FiniteWatch:
             self._scanned_sources,
             lambda index: self._program.steps[index].op in ("placeholder", "get_attr"),
         )
-        scan.trusted = skipped.trusted
+        scan.trusted = skipped.trusted.union(v.source for v in scan.views if v.source < start)
         for index in scan.constants:
-            self._constants.note(index, frame.registers[index])
+            self.constants.note(index, frame.registers[index])
         return scan
 
     def _implied(self, frame: Frame, wanted: list[int], spread: Spread) -> Implied:
@@ -90,12 +97,15 @@ class FiniteWatch:
             return NOTHING
         return implied(
             self._program,
-            frame.registers,
+            lambda index: fact(frame.registers[index]),
             span,
             lambda index: bool(self._wanted[index]) and not spread.get(index),
         )
 
     def _scanned_sources(self, index: int) -> list[int]:
+        """Those that a view may be of; what a node writes into was looked at before the write."""
+        if index in find_writes(self._program):
+            return []
         return [i for i in self._program.sources(index) if self._wanted[i]]
 
     def _look_at(
@@ -118,7 +128,7 @@ class FiniteWatch:
     ) -> list[Finding]:
         """One node: what is in its value, and in what it wrote to, and is not from an input."""
         value = frame.registers[index]
-        if self._constants.holds(index, value):
+        if self.constants.holds(index, value):
             return []
         passed = self._passed(index, spread)
         places = {index: value} | {each: frame.registers[each] for each in written}

@@ -11,6 +11,7 @@ import torch
 from fxdap.engine.frame import Frame
 from fxdap.engine.program import RELEASED
 from fxdap.engine.watches.leaves import storage_key, tensors
+from fxdap.view.quiet import quiet
 
 HELD = 1 << 21
 """Bytes that may wait."""
@@ -29,7 +30,14 @@ class Holding:
         if (start, stop) in self._met or stop - start == 1:
             return False
         self._met.add((start, stop))
-        found, held, seen = set(), 0, set()
+        with quiet():
+            found = self._places(frame, start, stop)
+        before, self.places = self.places, self.places | found
+        return self.places != before
+
+    def _places(self, frame: Frame, start: int, stop: int) -> set[int]:
+        found: set[int] = set()
+        held, seen = 0, set()
         for index in range(start, stop):
             if frame.program.steps[index].op in ("placeholder", "get_attr"):
                 continue
@@ -41,8 +49,7 @@ class Holding:
             if held > HELD:
                 found.add(index + 1)
                 held = 0
-        before, self.places = self.places, self.places | found
-        return self.places != before
+        return found
 
     def release(self, frame: Frame, start: int, stop: int) -> None:
         """Let go of the values that nothing reads after node `stop - 1`."""

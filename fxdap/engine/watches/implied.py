@@ -14,7 +14,8 @@ What can overflow, such as `exp`, `mean` or a conversion, is not closed.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
+from types import EllipsisType
 from typing import Any, NamedTuple
 
 import torch
@@ -22,16 +23,17 @@ from torch._ops import OpOverload
 from torch.fx import Node
 
 from fxdap.engine.program import Program
-from fxdap.engine.watches.leaves import stored_floats
+from fxdap.engine.watches.facts import FLOATS, NUMBERLESS, PARTS, Fact
 
 SHORTEST = 2
 """Nodes of a stretch that is worth the thought. Single nodes, as a stop leaves them, are read."""
 
 _CLOSED = {
-    "abs", "alias", "cat", "clone", "contiguous", "cos", "detach", "flatten", "flip", "identity",
-    "max_pool1d", "max_pool2d", "max_pool3d", "maximum", "minimum", "neg", "permute",
-    "relu", "relu6", "reshape", "roll", "sigmoid", "sin", "softmax", "squeeze", "stack",
-    "t", "tanh", "transpose", "tril", "triu", "unsqueeze", "view",
+    "abs", "alias", "cat", "chunk", "clone", "contiguous", "cos", "detach", "expand", "flatten",
+    "flip", "getitem", "identity", "max_pool1d", "max_pool2d", "max_pool3d", "maximum", "minimum",
+    "narrow", "neg", "permute", "relu", "relu6", "reshape", "roll", "select", "sigmoid", "sin",
+    "slice", "softmax", "split", "split_with_sizes", "squeeze", "stack", "t", "tanh", "transpose",
+    "tril", "triu", "unbind", "unsqueeze", "view",
 }  # fmt: skip
 _PASSING = {
     **dict.fromkeys(("add", "sub", "mul", "matmul", "mm", "bmm"), 2),
@@ -79,20 +81,28 @@ class Implied(NamedTuple):
 NOTHING = Implied(frozenset(), frozenset())
 
 
+Facts = Callable[[int], Fact]
+
+
 def implied(
-    program: Program, registers: list[Any], span: range, is_finite: Callable[[int], bool]
+    program: Program,
+    facts: Facts,
+    span: range,
+    is_finite: Callable[[int], bool],
+    overwritten: Container[int] = (),
 ) -> Implied:
     """Work out what the values of a stretch tell of each other.
 
-    All of it was found finite just now; `is_finite` says whether a node before it was, too.
+    All of it was found finite just now; `is_finite` says whether a node before it was, too. What
+    is `overwritten` later in the stretch shows in no later value as it was.
     """
     if len(span) < SHORTEST:
         return NOTHING
-    passed = _passed(program, registers, span)
+    passed = _passed(program, facts, span, overwritten)
     anchors = {passed[index] for index in passed}
     nodes, trusted = set(passed), set()
     for index in span:
-        if index in passed or index in anchors or not _is_closed(program, registers, index):
+        if index in passed or index in anchors or not _is_closed(program, facts, index):
             continue
         before = {source for source in program.sources(index) if source not in span}
         if all(map(is_finite, before)):
@@ -101,35 +111,37 @@ def implied(
     return Implied(frozenset(nodes), frozenset(trusted))
 
 
-def _passed(program: Program, registers: list[Any], span: range) -> dict[int, int]:
+def _passed(
+    program: Program, facts: Facts, span: range, overwritten: Container[int]
+) -> dict[int, int]:
     """For each node whose value would show in another's of the stretch: that other one."""
     found: dict[int, int] = {}
     for index in reversed(span):
-        for source in _passes(program, registers, index):
-            if source in span:
+        for source in _passes(program, facts, index):
+            if source in span and source not in overwritten:
                 found[source] = index
     return found
 
 
-def _passes(program: Program, registers: list[Any], index: int) -> Iterator[int]:
+def _passes(program: Program, facts: Facts, index: int) -> Iterator[int]:
     """The nodes whose values all show in the value of this one."""
-    step, value = program.steps[index], registers[index]
     count = _PASSING.get(_name(program, index), 0)
-    for argument in step.args[:count]:
+    for argument in program.steps[index].args[:count]:
         if isinstance(argument, Node):
             source = program.index[argument]
-            given = registers[source]
-            if _is_plain(value) and _is_plain(given) and given.numel() > 0 and value.numel():
+            value, given = facts(index), facts(source)
+            if value.kind == given.kind == FLOATS and given.size and value.size:
                 yield source
 
 
-def _is_closed(program: Program, registers: list[Any], index: int) -> bool:
-    step = program.steps[index]
-    if _name(program, index) not in _CLOSED or not _is_plain(registers[index]):
+def _is_closed(program: Program, facts: Facts, index: int) -> bool:
+    step, name = program.steps[index], _name(program, index)
+    if name not in _CLOSED or facts(index).kind not in (FLOATS, PARTS):
         return False
-    given = (registers[source] for source in program.sources(index))
+    harmless = (FLOATS, PARTS, NUMBERLESS) if name == "getitem" else (FLOATS, PARTS)
+    given = (facts(source).kind for source in program.sources(index))
     constants = torch.fx.node.map_arg((step.args, step.kwargs), lambda node: None)
-    return all(map(_is_plain, given)) and _all_finite(constants)
+    return all(kind in harmless for kind in given) and _all_finite(constants)
 
 
 def _all_finite(value: Any) -> bool:
@@ -139,12 +151,9 @@ def _all_finite(value: Any) -> bool:
         return all(map(_all_finite, value.values()))
     if isinstance(value, float):
         return math.isfinite(value)
-    return isinstance(value, (int, str, torch.memory_format, type(None)))
-
-
-def _is_plain(value: Any) -> bool:
-    is_tensor = isinstance(value, torch.Tensor)
-    return is_tensor and value.dtype.is_floating_point and stored_floats(value) is value
+    if isinstance(value, slice):
+        return _all_finite((value.start, value.stop, value.step))
+    return isinstance(value, (int, str, torch.memory_format, type(None), EllipsisType))
 
 
 def _name(program: Program, index: int) -> str:

@@ -51,6 +51,16 @@ class OneTimeNodes:
         return [(layer.training, getattr(layer, "inplace", False)) for layer in self._layers]
 
 
+def only_writes(module: torch.nn.Module, step: Step) -> bool:
+    """Whether running the node again does the same, if what it writes to is as it was."""
+    if runs_python(module, step):
+        return False
+    if step.op == "call_module":
+        layers = _layers(module, str(step.target))
+        return bool(layers) and all(map(_is_torchs_own, layers))
+    return _drops_nothing(step) or not _is_random(step.target)
+
+
 def _may_rerun(module: torch.nn.Module, step: Step, *, writes: bool) -> bool:
     """Whether running the node again gives the same and changes nothing."""
     if step.op in ("placeholder", "get_attr", "output"):
@@ -60,7 +70,7 @@ def _may_rerun(module: torch.nn.Module, step: Step, *, writes: bool) -> bool:
     if step.op == "call_module":
         layers = _layers(module, str(step.target))
         return bool(layers) and all(_is_harmless(layer) for layer in layers)
-    return not writes and (_drops_nothing(step) or not _is_random(step.target))
+    return not writes and only_writes(module, step)
 
 
 def _drops_nothing(step: Step) -> bool:
@@ -101,10 +111,15 @@ def _layers(module: torch.nn.Module, target: str) -> list[torch.nn.Module]:
 
 def _is_harmless(layer: torch.nn.Module) -> bool:
     """torch's own layers as they are switched now; observers and quantizers write at any time."""
+    return _is_torchs_own(layer) and not getattr(layer, "inplace", False)
+
+
+def _is_torchs_own(layer: torch.nn.Module) -> bool:
+    """A layer that changes nothing but its input, and draws nothing."""
     name = type(layer).__name__.lower()
     if not type(layer).__module__.startswith("torch.nn.modules.") or layer._forward_hooks:
         return False
-    if getattr(layer, "inplace", False) or getattr(layer, "max_norm", None) is not None:
+    if getattr(layer, "max_norm", None) is not None:
         return False
     return "fractional" not in name and not (
         layer.training and (layer._buffers or _sounds_random(name))

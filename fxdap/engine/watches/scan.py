@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from fxdap.engine.watches.census import screened
+from fxdap.engine.watches.census import is_finite, screened
 from fxdap.engine.watches.leaves import storage_key, stored_floats, tensors, version
 from fxdap.view.quiet import quiet
 
@@ -53,6 +53,16 @@ class Constants:
             and version(tensor) == known[1]
         )
 
+    def renew(self, index: int, value: Any) -> bool:
+        """Whether it is finite: as it was found before, or found now."""
+        if self.holds(index, value):
+            return True
+        clean = isinstance(value, torch.Tensor) and stored_floats(value) is value
+        if not clean or not is_finite(value):
+            return False
+        self.note(index, value)
+        return True
+
 
 @dataclass
 class Scan:
@@ -66,11 +76,11 @@ class Scan:
     exact: list[int] = field(default_factory=list)
     """Nodes to look at one by one: what a sum cannot tell, and what was not finite before."""
     trusted: frozenset[int] = frozenset()
-    """Nodes before these: while their values are finite, those left out here are, too."""
+    """Nodes before these: while their values are finite, those not read here are, too."""
 
     def is_clean(self, registers: list[Any], known: Constants) -> bool:
         """Whether everything but `exact` is finite. In doubt, no."""
-        if _is_transformed():
+        if is_transformed():
             return False
         try:
             with quiet():
@@ -79,7 +89,7 @@ class Scan:
             return False  # the values have other shapes or types than those it was learned from
 
     def _sums_are_finite(self, registers: list[Any], known: Constants) -> bool:
-        if not all(known.holds(i, registers[i]) for i in self.constants):
+        if not all(known.renew(i, registers[i]) for i in self.constants):
             return False
         for view in self.views:
             if not shares_storage(registers[view.place], registers[view.source]):
@@ -88,11 +98,11 @@ class Scan:
             return False
         sums = [screened(torch.stack(take(registers))) for take in self.stacks]
         sums += [screened(registers[i]) for i in self.singles]
-        return all(math.isfinite(abs(total)) for total in _numbers(sums))
+        return all(math.isfinite(abs(total)) for total in numbers(sums))
 
 
-def _numbers(sums: list[torch.Tensor]) -> Iterable[Any]:
-    """The sums as numbers; those on another device with one wait for it."""
+def numbers(sums: list[torch.Tensor]) -> Iterable[Any]:
+    """Sums as numbers; those on another device with one wait for it."""
     if len(sums) < 3 or sums[0].device.type == "cpu":
         return (total.item() for total in sums)
     groups: dict[tuple[torch.dtype, torch.device], list[torch.Tensor]] = {}
@@ -175,7 +185,7 @@ def shares_storage(value: Any, source: Any) -> bool:
     )
 
 
-def _is_transformed() -> bool:
+def is_transformed() -> bool:
     """Under vmap and its kin, and under dispatch modes, values are not what they were."""
     return (
         torch._C._functorch.peek_interpreter_stack() is not None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from fxdap.engine.breakpoints import Breakpoint
 from fxdap.engine.frame import Frame
@@ -24,6 +25,7 @@ from fxdap.engine.watches.holding import Holding
 from fxdap.engine.watches.in_place import InPlaceWatch
 from fxdap.engine.watches.recorded import Bindings, MetaWatch
 from fxdap.engine.watches.rerun import OneTimeNodes
+from fxdap.engine.watches.screens import Screen, Screens, can_look
 from fxdap.engine.writes import sharing
 
 
@@ -37,6 +39,8 @@ class ProgramWatch:
     data: DataWatch | None
     one_time: OneTimeNodes
     holding: Holding
+    screens: Screens | None
+    """How to look while nodes run; None where more is watched than can be told so."""
     declared: dict[int, Declared] = field(default_factory=dict)
 
     def arguments(self, frame: Frame, index: int) -> Arguments | None:
@@ -86,6 +90,8 @@ class Watcher:
         found = self._earliest(frame, start, start + 1 if written else stop)
         shows = bool(found or written)
         end = found[0].index + 1 if found else start + 1 if written else stop
+        if self.watch.screens is not None and not shows:
+            self.watch.screens.note(frame.registers, start, stop)
         learned = not keep and not shows and self.watch.holding.learn(frame, start, stop)
         if not keep:
             self.watch.holding.release(frame, start, end - shows)
@@ -99,6 +105,41 @@ class Watcher:
                 frame.release_dead(end - 1)
         self._expect(frame, end)
         return end
+
+    def screen(self, frame: Frame, start: int, *, keep: bool) -> Screen | None:
+        """A stretch from node `start` on that can be looked at while it runs."""
+        screens, watch = self.watch.screens, self.watch
+        if screens is None or watch.finite is None or frame.thread.evaluating or not can_look():
+            return None
+        if any(self._spread.values()):
+            return None  # what passed something on is no news further down: look at each
+        recorded = frame.history.effects if frame.history is not None else ()
+        return screens.at(start, recorded, keep=keep)
+
+    def passed(self, frame: Frame, screen: Screen, sums: Iterable[Any], *, keep: bool) -> bool:
+        """Whether a screened stretch, which has run, showed nothing."""
+        span, finite = screen.span, self.watch.finite
+        if finite is None or not screen.is_clean(frame.registers, sums, finite.constants):
+            return False
+        self.done = span.stop
+        if not keep:
+            self.watch.holding.release(frame, span.start, span.stop)
+        self._expect(frame, span.stop)
+        return True
+
+    def took(self, screen: Screen, seconds: float) -> None:
+        """A screened stretch computed so long."""
+        if self.watch.screens is not None:
+            self.watch.screens.took(screen, seconds)
+
+    def take_back(self, frame: Frame, screen: Screen) -> None:
+        """Forget what a screened stretch made: it runs again, with a look after each node."""
+        self._take_back(frame, screen.span.start, screen.span.stop)
+
+    def ran_again(self, screen: Screen) -> None:
+        """It did."""
+        if self.watch.screens is not None and not any(self._spread.values()):
+            self.watch.screens.doubted(screen)
 
     def _written(self, frame: Frame, start: int) -> list[Breakpoint]:
         """The data breakpoints that a node's writes hit."""

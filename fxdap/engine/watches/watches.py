@@ -17,6 +17,7 @@ from fxdap.engine.watches.in_place import InPlaceWatch
 from fxdap.engine.watches.past import PastWatch
 from fxdap.engine.watches.recorded import MetaWatch
 from fxdap.engine.watches.rerun import OneTimeNodes
+from fxdap.engine.watches.screens import Screens
 from fxdap.engine.watches.watcher import ProgramWatch, Watcher
 
 if TYPE_CHECKING:
@@ -103,13 +104,18 @@ class Watches:
     def _make(self, program: Program) -> ProgramWatch:
         only = self._selected(program)
         floats = {name: nodes for name, nodes in only.items() if name in ("nan", "inf")}
+        finite, one_time = FiniteWatch(program, floats) if floats else None, OneTimeNodes(program)
+        data = data_watch(program, self._debugger.breakpoints.all())
+        alone = len(only) == len(floats) and data is None
+        on_the_way = alone and finite is not None and finite.is_on_all
         return ProgramWatch(
-            finite=FiniteWatch(program, floats) if floats else None,
+            finite=finite,
             meta=MetaWatch(program, only["meta"]) if "meta" in only else None,
             in_place=InPlaceWatch(program, only["mutation"]) if "mutation" in only else None,
-            data=data_watch(program, self._debugger.breakpoints.all()),
-            one_time=OneTimeNodes(program),
+            data=data,
+            one_time=one_time,
             holding=Holding(),
+            screens=Screens(program, one_time.indices) if on_the_way else None,
         )
 
     def _selected(self, program: Program) -> dict[str, frozenset[int] | None]:

@@ -11,6 +11,7 @@ from torch.nn import functional
 
 from fxdap.engine.program import Program
 from fxdap.engine.watches import implied
+from fxdap.engine.watches.facts import Fact, fact
 from tests.engine.driver import Driver
 from tests.engine.watches.test_finite import INF, NAN, watch
 
@@ -20,27 +21,35 @@ CLOSED: dict[str, Unary] = {
     "abs": torch.abs,
     "alias": torch.ops.aten.alias.default,
     "cat": lambda x: torch.cat([x, x]),
+    "chunk": lambda x: torch.chunk(x, 2)[1],
     "clone": torch.clone,
     "contiguous": lambda x: x.t().contiguous(),
     "cos": torch.cos,
     "detach": torch.detach,
+    "expand": lambda x: x[:1].expand(3, 4),
     "flatten": torch.flatten,
     "flip": lambda x: torch.flip(x, [0]),
+    "getitem": lambda x: x[1:, ..., torch.tensor([0, 2])],
     "identity": nn.Identity(),
     "max_pool1d": lambda x: functional.max_pool1d(x, 2),
     "max_pool2d": lambda x: functional.max_pool2d(x[None], 2, padding=1),
     "max_pool3d": lambda x: functional.max_pool3d(x[None, None], 2, padding=1),
     "maximum": lambda x: torch.maximum(x, -x),
     "minimum": lambda x: torch.minimum(x, -x),
+    "narrow": lambda x: torch.narrow(x, 0, 1, 2),
     "neg": torch.neg,
     "permute": lambda x: x.permute(1, 0),
     "relu": torch.relu,
     "relu6": functional.relu6,
     "reshape": lambda x: x.reshape(-1),
     "roll": lambda x: torch.roll(x, 1),
+    "select": lambda x: torch.select(x, 0, 1),
     "sigmoid": torch.sigmoid,
     "sin": torch.sin,
+    "slice": lambda x: torch.ops.aten.slice(x, 0, 1, 3),
     "softmax": lambda x: torch.softmax(x, -1),
+    "split": lambda x: torch.split(x, 3)[1],
+    "split_with_sizes": lambda x: torch.split_with_sizes(x, [1, 3])[1],
     "squeeze": torch.squeeze,
     "stack": lambda x: torch.stack([x, x]),
     "t": torch.t,
@@ -48,6 +57,7 @@ CLOSED: dict[str, Unary] = {
     "transpose": lambda x: x.transpose(0, 1),
     "tril": torch.tril,
     "triu": torch.triu,
+    "unbind": lambda x: torch.unbind(x)[2],
     "unsqueeze": lambda x: x.unsqueeze(0),
     "view": lambda x: x.view(-1),
 }
@@ -112,12 +122,18 @@ def test_only_what_nothing_else_tells_is_read():
     module = fx.GraphModule(nn.Module(), graph)
     program = Program(module, graph, "Small")
     values = [torch.ones(2), torch.ones(2), torch.ones(2), torch.ones(2), torch.ones(2)]
-    found = implied.implied(program, values, range(5), lambda index: False)
+
+    def facts(index: int) -> Fact:
+        return fact(values[index])
+
+    found = implied.implied(program, facts, range(5), lambda index: False)
     assert {program.nodes[i].name for i in found.nodes} == {"x", "y", "relu"}
-    later = implied.implied(program, values, range(3, 5), lambda index: index == 2)
+    later = implied.implied(program, facts, range(3, 5), lambda index: index == 2)
     assert {program.nodes[i].name for i in later.nodes} == {"relu"}
     assert later.trusted == {2}
-    assert implied.implied(program, values, range(3, 5), lambda index: False).nodes == set()
+    assert implied.implied(program, facts, range(3, 5), lambda index: False).nodes == set()
+    hidden = implied.implied(program, facts, range(5), lambda index: False, overwritten={0})
+    assert {program.nodes[i].name for i in hidden.nodes} == {"y", "relu"}
 
 
 OPERATIONS: tuple[tuple[Callable[..., object], int], ...] = (
