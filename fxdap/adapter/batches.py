@@ -39,7 +39,7 @@ def batched(connection: Connection) -> Iterator[Message]:
 
 
 class _Held:
-    """Log messages that become one event, on the line of the first."""
+    """Log messages that become one event: of one line, or of a listing on the line of the first."""
 
     def __init__(self, message: Message, body: OutputEventBody) -> None:
         self._message = message
@@ -50,7 +50,8 @@ class _Held:
     def takes(self, body: OutputEventBody) -> bool:
         """Whether another may come with these."""
         same = (self._body.category, self._body.source) == (body.category, body.source)
-        return same and self._length + len(body.output) <= LONGEST
+        place = self._body.line == body.line or _in_listing(body)
+        return same and place and self._length + len(body.output) <= LONGEST
 
     def add(self, body: OutputEventBody) -> None:
         self._texts.append(body.output)
@@ -62,6 +63,11 @@ class _Held:
         return replace(
             self._message, body=payload(replace(self._body, output="".join(self._texts)))
         )
+
+
+def _in_listing(body: OutputEventBody) -> bool:
+    """Whether a log point wrote this; what is said of a line of the user's source stays there."""
+    return body.source is not None and (body.source.path or "").endswith(".fxgraph")
 
 
 def _log_message(message: Message) -> OutputEventBody | None:

@@ -9,6 +9,7 @@ from fxdap.wire.envelope import Event, encode, payload
 from fxdap.wire.messages import OutputEventBody, Source
 
 LISTING = Source(name="Net.fxgraph", path="/graphs/Net.fxgraph")
+SCRIPT = Source(name="net.py", path="/models/net.py")
 
 
 def log(text: str, line: int = 1, source: Source | None = LISTING) -> Event:
@@ -33,6 +34,12 @@ def passed_on(*events: Event) -> list[str | tuple[str, int | None]]:
 
 def test_messages_that_are_there_at_once_become_one_in_order():
     assert passed_on(log("a\n", 3), log("b\n", 4), log("c\n", 3)) == [("a\nb\nc\n", 3)]
+
+
+def test_what_is_said_of_lines_of_source_stays_with_its_line():
+    said = [log("a\n", 3, SCRIPT), log("b\n", 3, SCRIPT), log("c\n", 4, SCRIPT)]
+
+    assert passed_on(*said) == [("a\nb\n", 3), ("c\n", 4)]
 
 
 def test_other_events_keep_their_place_among_them():
