@@ -11,7 +11,7 @@ install() { # VERSION HOME
         "$2/bin/python" -m pip install --quiet --disable-pip-version-check "torch==$1" &&
         grep -v '^torch==' constraints.txt >"$2/constraints.txt" &&
         "$2/bin/python" -m pip install --quiet --disable-pip-version-check \
-            -c "$2/constraints.txt" -e '.[test]' &&
+            -c "$2/constraints.txt" -e '.[test,dev]' &&
         "$2/bin/python" -m pip install --quiet --disable-pip-version-check \
             -c "$2/constraints.txt" --no-deps timm &&
         touch "$2/.ready"

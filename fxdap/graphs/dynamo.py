@@ -15,8 +15,8 @@ def _never() -> None:
 dynamo_callback: Callable[[], object] = getattr(_eval_frame, "get_eval_frame_callback", _never)
 """None unless torch.compile is at work on this thread. A C function, which Dynamo does not trace.
 
-Wrappers ask `torch.compiler.is_compiling()`, a constant to Dynamo, and then this, both inline:
-a Python function of ours would be traced itself.
+Wrappers ask `torch.compiler.is_dynamo_compiling()` first, a constant to Dynamo, and inline: a
+Python function of ours would be traced itself.
 """
 
 

@@ -30,6 +30,7 @@ from fxdap.graphs.naming import graph_title
 from fxdap.graphs.origin import is_ghost, is_users_class, started_by_user
 from fxdap.graphs.patches import Patches
 from fxdap.graphs.verify import Prepared, Verifier, can_verify
+from fxdap.view.compatibility import is_compiling
 
 
 class InterpreterFrame(Frame):
@@ -217,7 +218,8 @@ class InterpreterRuns:
 
         @functools.wraps(original)
         def init(interpreter: Interpreter, *args: Any, **kwargs: Any) -> None:
-            if not torch.compiler.is_compiling() and dynamo_callback() is None:
+            at_work = torch.compiler.is_dynamo_compiling() or is_compiling()
+            if not at_work and dynamo_callback() is None:
                 runs._wrap(type(interpreter))
             original(interpreter, *args, **kwargs)
 
@@ -243,7 +245,8 @@ class InterpreterRuns:
     def _wrap_run(self, original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)
         def run(interpreter: Interpreter, *args: Any, **kwargs: Any) -> Any:
-            compiling = torch.compiler.is_compiling() or dynamo_callback() is not None
+            compiling = torch.compiler.is_dynamo_compiling() or is_compiling()
+            compiling = compiling or dynamo_callback() is not None
             program = None if compiling or kwargs else self._body(interpreter, args)
             if program is not None:
                 return self._debugger.run_program(program, args)
@@ -257,7 +260,9 @@ class InterpreterRuns:
     def _wrap_run_node(self, original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)
         def run_node(interpreter: Interpreter, n: Node) -> Any:
-            if torch.compiler.is_compiling() or dynamo_callback() is not None:
+            if torch.compiler.is_dynamo_compiling() or is_compiling():
+                return original(interpreter, n)
+            if dynamo_callback() is not None:
                 return original(interpreter, n)
             frame = self._debugger.current_thread().top
             if isinstance(frame, InterpreterFrame) and frame.interpreter is interpreter:

@@ -12,7 +12,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch._subclasses.functional_tensor import FunctionalTensor
 from torch.fx import Interpreter, Proxy
 
-from fxdap.view.compatibility import is_fx_tracing
+from fxdap.view.compatibility import is_compiling, is_fx_tracing
 
 _TORCH = os.path.join(os.path.dirname(torch.__file__), "")
 _PASS_THROUGH = (
@@ -48,7 +48,9 @@ def is_ghost(args: Iterable[Any]) -> bool:
         return True
     # C functions, flags and a loop instead of what is written more simply: this stands before
     # every graph that runs, and whatever else it touches is out of the caches by then.
-    if torch._C._is_tracing() or torch.compiler._is_compiling_flag or is_fx_tracing():
+    if torch._C._is_tracing() or is_fx_tracing():
+        return True
+    if torch.compiler._is_compiling_flag and is_compiling():
         return True
     for value in args:
         kind = type(value)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import torch
-from torch import nn
+from torch import fx, nn
 
 from fxdap.engine.thread import Abandoned
 from fxdap.graphs.compile import backends
@@ -16,6 +16,7 @@ from fxdap.graphs.errors import TargetError
 from fxdap.graphs.target import load_target
 from fxdap.view.listing import build_listing
 from tests.engine.driver import Driver, place_of
+from tests.engine.graphs import chain
 
 
 class Scale(nn.Module):
@@ -250,6 +251,50 @@ def test_whether_torch_compile_is_at_work_is_known_from_other_threads():
     torch.compile(lambda x: x + 3, backend=backend)(torch.ones(2))
     assert asked == [True]
     assert not is_compiling(ident)
+
+
+class Held:
+    """Lets a thread reach a point and waits there for `go`."""
+
+    def __init__(self) -> None:
+        self.reached = threading.Event()
+        self.go = threading.Event()
+
+    def __call__(self, value: Any, *_: Any) -> Any:
+        self.reached.set()
+        assert self.go.wait(60)
+        return value
+
+
+def compiles(held: Held) -> None:
+    torch.compile(torch.sin, backend=lambda module, inputs: held(module.forward))(torch.ones(2))
+
+
+def traces(held: Held) -> None:
+    fx.symbolic_trace(lambda x: held(x) + 1)
+
+
+def exports(held: Held) -> None:
+    class Model(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.relu(held(x))
+
+    torch.export.export(Model(), (torch.ones(2),))
+
+
+@pytest.mark.parametrize("work", [compiles, traces, exports])
+def test_a_graph_stops_while_another_thread_is_at_work_on_its_own(work):
+    held = Held()
+    other = threading.Thread(target=work, args=(held,))
+    other.start()
+    assert held.reached.wait(60)
+    try:
+        with Driver("over over", entry=True) as driver:
+            assert torch.equal(fx.Interpreter(chain(1)).run(torch.zeros(2)), torch.ones(2))
+    finally:
+        held.go.set()
+        other.join()
+    assert driver.places == ["%x", "%n0", "%output"]
 
 
 def test_backends_work_without_a_debugger_and_ignore_what_others_heed():
