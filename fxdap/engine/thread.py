@@ -362,6 +362,11 @@ class DebugThread:
         self.pause()
         self._work.put(None)
 
+    def abandon_node(self, frame: Frame) -> None:
+        """Unwind within the node that the thread runs in `frame`, if it has not got further."""
+        if self.top is frame and self.stop is None:
+            raise_in_thread(self.native_id, Abandoned)
+
 
 def _describe(error: BaseException) -> str:
     text = str(error).strip().splitlines()

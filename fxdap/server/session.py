@@ -47,6 +47,9 @@ from fxdap.wire.messages import (
 
 offer(Capabilities(supports_cancel_request=True), "cancel")
 
+_NODE_S = 1.0
+"""For a node to end after the program was asked to, before it is unwound from within."""
+
 
 class Session:
     """A client and the debugger it drives.
@@ -386,7 +389,12 @@ class Session:
         self.launched.put(None)
         self.configured.set()
         for thread in self.debugger.threads():
+            frame = thread.top
             thread.abandon()
+            if frame is not None:
+                late = exempt(threading.Timer(_NODE_S, thread.abandon_node, [frame]))
+                late.daemon = True
+                late.start()
         self.python.let_go()
         main = threading.main_thread().ident
         in_graph = [t.native_id for t in self.debugger.threads() if t.frames]

@@ -86,6 +86,38 @@ def test_terminate_lets_the_program_clean_up_wherever_it_is(
     assert dialogue.client.output("stdout") == "looping\ncleaned up\n"
 
 
+IN_A_NODE = """\
+import time
+import torch
+
+@torch.fx.wrap
+def endless(x):
+    print("looping", flush=True)
+    try:
+        while True:
+            time.sleep(0.005)
+    finally:
+        print("node cleaned up")
+
+graph = torch.fx.symbolic_trace(lambda x: endless(x) + 1)
+try:
+    graph(torch.ones(2))
+finally:
+    print("cleaned up")
+"""
+
+
+def test_terminate_ends_a_python_loop_inside_of_a_node_in_order(
+    connect: Connect, script: Script
+) -> None:
+    dialogue = connect()
+    dialogue.launch(program=script(IN_A_NODE), stopOnEntry=False)
+    dialogue.client.wait_event("output", 60, where=lambda body: "looping" in body.output)
+    dialogue.client.request("terminate")
+    dialogue.ended(0)
+    assert dialogue.client.output("stdout") == "looping\nnode cleaned up\ncleaned up\n"
+
+
 def test_no_value_and_no_patch_outlives_the_session(
     tmp_path: Path, environment: dict[str, str]
 ) -> None:
