@@ -15,6 +15,23 @@ class Model(nn.Module):
 graph = fx.symbolic_trace(Model())
 """
 
+MINE = """\
+import torch
+from torch import fx, nn
+
+@fx.wrap
+def mine(x):
+    y = x + 1
+    return y
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.relu(mine(x)) * 2
+
+graph = fx.symbolic_trace(Model())
+"""
+"""The user's Python is in it: `mine` begins on line 6, and what follows on line 14."""
+
 ONE_RUN = TRACED + "print(graph(torch.ones(2)).tolist())\n"
 
 COUNTED = f"""{TRACED}

@@ -11,18 +11,10 @@ import pytest
 from fxdap.wire.client import DapClient
 from tests.dialogue.conftest import Script
 from tests.dialogue.dialogue import PATIENCE, Dialogue
+from tests.dialogue.scripts import MINE
 
-PROGRAM = """\
-import torch, fxdap
-from torch import fx, nn
-@fx.wrap
-def mine(x):
-    y = x + 1
-    return y
-class Model(nn.Module):
-    def forward(self, x):
-        return torch.relu(mine(x)) * 2
-graph = fx.symbolic_trace(Model())
+PROGRAM = f"""{MINE}
+import fxdap
 fxdap.breakpoint()
 print(graph(torch.ones(2)).tolist())
 print("end")
@@ -48,7 +40,7 @@ def test_breakpoint_asks_the_python_debuggers_client_for_a_graph_session(
     launch = {"program": program, "console": "internalConsole", "cwd": os.getcwd()}
     started = debugpy.send("launch", {**launch, "python": [sys.executable]})
     debugpy.wait_event("initialized", PATIENCE)
-    breakpoint = {"source": {"path": program}, "breakpoints": [{"line": 12}]}
+    breakpoint = {"source": {"path": program}, "breakpoints": [{"line": 17}]}
     debugpy.request("setBreakpoints", breakpoint)
     debugpy.request("configurationDone")
     debugpy.wait_response(started, PATIENCE)
@@ -65,14 +57,14 @@ def test_breakpoint_asks_the_python_debuggers_client_for_a_graph_session(
     graph.go("stepIn")
     held = debugpy.wait_event("stopped", PATIENCE)
     frames = debugpy.request("stackTrace", {"threadId": held.thread_id}).stack_frames
-    assert [(frame.name, frame.line) for frame in frames] == [("mine", 5), ("<module>", 12)]
+    assert [(frame.name, frame.line) for frame in frames] == [("mine", 6), ("<module>", 17)]
     debugpy.request("stepOut", {"threadId": held.thread_id})
     graph.stopped("step", "relu")
     graph.go("continue")
     # The step over the call of the graph, begun before all of this, ends behind the call.
     held = debugpy.wait_event("stopped", PATIENCE)
     frames = debugpy.request("stackTrace", {"threadId": held.thread_id}).stack_frames
-    assert [(frame.name, frame.line) for frame in frames] == [("<module>", 13)]
+    assert [(frame.name, frame.line) for frame in frames] == [("<module>", 18)]
     debugpy.request("continue", {"threadId": held.thread_id})
     debugpy.wait_event("terminated", PATIENCE)
     assert "[4.0, 4.0]" in debugpy.output("stdout")

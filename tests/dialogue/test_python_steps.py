@@ -6,14 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.dialogue.pair import Pair, PythonChild
-
-SAMPLE = Path(__file__).parents[2] / "sample_models" / "python_steps.py"
-LINES = SAMPLE.read_text().splitlines()
-PROGRAM = {"program": SAMPLE.name, "stopOnEntry": False}
-
-
-def line(text: str) -> int:
-    return next(number for number, each in enumerate(LINES, 1) if text in each)
+from tests.dialogue.python_steps import PROGRAM, SAMPLE, line
 
 
 @pytest.fixture

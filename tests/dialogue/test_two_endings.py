@@ -10,23 +10,11 @@ import pytest
 from tests.dialogue.conftest import Connect, Listen, Script
 from tests.dialogue.dialogue import PATIENCE, Dialogue
 from tests.dialogue.pair import Pair
+from tests.dialogue.scripts import MINE
 from tests.dialogue.test_endings import REFERENCES
 
-PROGRAM = """\
+PROGRAM = f"""{MINE}
 import os
-import torch
-from torch import fx, nn
-
-@fx.wrap
-def mine(x):
-    y = x + 1
-    return y
-
-class Model(nn.Module):
-    def forward(self, x):
-        return torch.relu(mine(x)) * 2
-
-graph = fx.symbolic_trace(Model())
 print(os.getpid())
 try:
     for _ in range(3):
@@ -58,7 +46,7 @@ def test_a_python_session_that_is_killed_lets_go_and_the_graphs_end_ends_it(
     graph.stopped("function breakpoint", "mine")
     graph.go("stepIn")
     python = pair.child()
-    python.stopped("step", 7)
+    python.stopped("step", 6)
     assert python.client.process is not None
     os.kill(python.client.process.pid, signal.SIGKILL)
     graph.stopped("step", "relu")
@@ -67,7 +55,7 @@ def test_a_python_session_that_is_killed_lets_go_and_the_graphs_end_ends_it(
     graph.stopped("function breakpoint", "mine")
     graph.go("stepIn")
     python = pair.child()
-    python.stopped("step", 7)
+    python.stopped("step", 6)
     program = program_of(graph)
     assert program.exists()
     graph.client.request("disconnect")

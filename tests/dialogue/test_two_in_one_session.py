@@ -1,18 +1,10 @@
 """Python and graph in one session, for a client that has no child sessions."""
 
-from pathlib import Path
-
 from fxdap.wire.messages import BreakpointEventBody
 from tests.dialogue.conftest import Connect, Script
 from tests.dialogue.dialogue import PATIENCE, Dialogue
-
-SAMPLE = Path(__file__).parents[2] / "sample_models" / "python_steps.py"
-LINES = SAMPLE.read_text().splitlines()
-PROGRAM = {"program": SAMPLE.name, "stopOnEntry": False}
-
-
-def line(text: str) -> int:
-    return next(number for number, each in enumerate(LINES, 1) if text in each)
+from tests.dialogue.python_steps import PROGRAM, SAMPLE, line
+from tests.dialogue.scripts import MINE
 
 
 def in_python(dialogue: Dialogue, reason: str, name: str, at: int) -> None:
@@ -99,25 +91,13 @@ def test_breakpoints_in_python_stop_the_session(connect: Connect) -> None:
     graph.ended(0)
 
 
-IN_TWO_THREADS = """\
+IN_TWO_THREADS = f"""{MINE}
 import threading
-import torch
-from torch import fx, nn
-
-@fx.wrap
-def mine(x):
-    y = x + 1
-    return y
-
-class Model(nn.Module):
-    def forward(self, x):
-        return torch.relu(mine(x)) * 2
 
 def alone():
     text = "no graph here"
     print(text)
 
-graph = fx.symbolic_trace(Model())
 graph(torch.zeros(1))
 thread = threading.Thread(target=alone, name="alone")
 thread.start()
@@ -135,8 +115,8 @@ def test_a_thread_without_graphs_is_told_from_one_that_has_a_graph(
     graph.stopped("function breakpoint", "mine")
     main = graph.thread
     graph.go("stepIn")
-    in_python(graph, "step", "mine", 7)
-    graph.break_at(program, 15)
+    in_python(graph, "step", "mine", 6)
+    graph.break_at(program, 18)
     graph.go("continue")
     graph.stopped("step", "relu")
     graph.go("continue")
@@ -159,7 +139,7 @@ def test_graphs_that_are_evaluated_in_python_run_through(connect: Connect, scrip
     graph.launch("mine", program=script(IN_TWO_THREADS), stopOnEntry=False)
     graph.stopped("function breakpoint", "mine")
     graph.go("stepIn")
-    in_python(graph, "step", "mine", 7)
+    in_python(graph, "step", "mine", 6)
     assert graph.value("graph(torch.ones(1)).tolist()") == "[4.0]"
     graph.go("stepOut")
     graph.stopped("step", "relu")
