@@ -146,3 +146,36 @@ def test_other_code_sees_no_sums():
             module(ones())
     assert seen == ["ones", "neg", "abs", "mul", "mul"]
     assert driver.stops == []
+
+
+def test_what_a_write_in_place_brings_in_is_found_whatever_was_learned():
+    graph = fx.Graph()
+    x, y = graph.placeholder("x"), graph.placeholder("y")
+    negative = graph.call_function(torch.neg, (x,))
+    graph.output(graph.call_method("add_", (negative, y)))
+    module = fx.GraphModule(nn.Module(), graph, "Written")
+    with Driver(keep_values=False) as driver:
+        watch(driver, "nan", "inf")
+        for _ in range(4):
+            module(ones(), ones())
+        module(-3e38 * ones(), 3e38 * ones())
+    assert driver.places == ["after %add_"]
+    assert driver.stops[0].text.startswith("%add_ has Inf at [0, 0], 6400 of 6400 values")
+
+
+def test_a_view_of_what_is_known_is_no_news():
+    graph = fx.Graph()
+    x, y = graph.placeholder("x"), graph.placeholder("y")
+    logged = graph.call_function(torch.log, (x,))
+    graph.call_method("neg_", (y,))
+    halves = graph.call_function(torch.chunk, (logged, 2))
+    graph.call_method("neg_", (y,))
+    first = graph.call_function(operator.getitem, (halves, 0))
+    graph.output(graph.call_function(torch.neg, (first,)))
+    module = fx.GraphModule(nn.Module(), graph, "Viewed")
+    with Driver(keep_values=False, time_travel=False) as driver:
+        watch(driver, "nan", "inf")
+        for _ in range(4):
+            module(ones(), ones())
+        module(-ones(), ones())
+    assert driver.places == ["after %log"]
