@@ -8,6 +8,7 @@ same, but waits for a step that is under way. `on_thread`
 handlers run on that stopped thread, since they read tensors or run code; `deferred` ones are
 given the request and answer it later; those that take a run back or ahead (`moves`) are not
 interrupted half way, but may be given up; all others run on the server thread and never block.
+What is `quick` every time is served by the thread that reads it, unless something is before it.
 """
 
 from __future__ import annotations
@@ -47,9 +48,18 @@ class Served:
     on_thread: bool
     deferred: bool
     moves: bool
+    quick: bool
 
 
 HANDLERS: dict[str, Served] = {}
+
+
+def is_quick(command: str) -> bool:
+    """Whether a request never takes long on the thread that reads it."""
+    served = HANDLERS.get(command)
+    return served is not None and served.quick
+
+
 _offered: dict[str, Any] = {}
 OFFERED_BY: dict[str, str] = {}
 """The request that makes a capability true, by the capability's field."""
@@ -62,12 +72,15 @@ def serves(
     on_thread: bool = False,
     deferred: bool = False,
     moves: bool = False,
+    quick: bool = False,
     offers: Capabilities | None = None,
 ) -> Callable[[Handler], Handler]:
     """Register a handler, with the capabilities that it makes true."""
 
     def register(handler: Handler) -> Handler:
-        HANDLERS[command] = Served(command, handler, when, on_thread, deferred, moves)
+        HANDLERS[command] = Served(
+            command, handler, when, on_thread, deferred, moves, quick or on_thread
+        )
         if offers is not None:
             offer(offers, command)
         return handler

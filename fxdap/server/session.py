@@ -31,7 +31,7 @@ from fxdap.server.places import Places
 from fxdap.server.present import Presenter
 from fxdap.server.progress import Progress, Work
 from fxdap.server.python_side import PythonSide
-from fxdap.server.registry import HANDLERS, Served, When, offer
+from fxdap.server.registry import HANDLERS, Served, When, is_quick, offer
 from fxdap.server.variables_tree import Branch
 from fxdap.view.node_text import node_line
 from fxdap.wire.connection import Connection
@@ -101,7 +101,9 @@ class Session:
         self._unanswered: Request | None = None
         self._on_end = on_end
         self._queue: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
-        self.early = EarlyRequests(connection, self._queue.put)
+        self._queued = 0
+        self._serving = threading.Lock()
+        self.early = EarlyRequests(connection, self._enqueue)
         self._cancelled: set[int] = set()
         self._running: dict[int, Callable[[], None]] = {}
         self.work: dict[int, Work] = {}
@@ -118,18 +120,31 @@ class Session:
             if isinstance(message, Request):
                 if message.command == "cancel":
                     self._cancel(message)
+                elif self._queued or not is_quick(message.command):
+                    self._enqueue(message)
                 else:
-                    self._queue.put(message)
+                    self._handle(message)
             elif isinstance(message, Response):
                 self.python.client.take_response(message)
         self._queue.put(None)
         self._on_end()
 
+    def _enqueue(self, request: Request) -> None:
+        with self._lock:
+            self._queued += 1
+        self._queue.put(request)
+
     def _serve(self) -> None:
         while (request := self._queue.get()) is not None:
             self._handle(request)
+            with self._lock:
+                self._queued -= 1
 
     def _handle(self, request: Request) -> None:
+        with self._serving:  # a held request may be served while the reader serves one
+            self._handle_alone(request)
+
+    def _handle_alone(self, request: Request) -> None:
         try:
             if self._is_cancelled(request.seq):
                 raise RequestError.cancelled()

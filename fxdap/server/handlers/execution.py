@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 @serves(
     "continue",
     When.LANDED,
+    quick=True,
     offers=Capabilities(supports_single_thread_execution_requests=True),
 )
 def continue_(session: Session, arguments: ContinueArguments) -> Struct:
@@ -42,13 +43,13 @@ def continue_(session: Session, arguments: ContinueArguments) -> Struct:
     return ContinueResponseBody(all_threads_continued=not others)
 
 
-@serves("next", When.LANDED, offers=Capabilities(supports_stepping_granularity=True))
+@serves("next", When.LANDED, quick=True, offers=Capabilities(supports_stepping_granularity=True))
 def next_(session: Session, arguments: NextArguments) -> None:
     """Step over: stop before the next node of this graph, or of another source line (`line`)."""
     _resume(session, arguments, step_line if arguments.granularity == "line" else step_over)
 
 
-@serves("stepOut", When.LANDED)
+@serves("stepOut", When.LANDED, quick=True)
 def step_out_(session: Session, arguments: StepOutArguments) -> None:
     """Run to the end of the innermost module, or of the graph; with `line` past the call's line."""
     _resume(session, arguments, step_out_line if arguments.granularity == "line" else step_out)
@@ -117,7 +118,7 @@ def terminate_threads(session: Session, arguments: TerminateThreadsArguments) ->
         session.after_response(known[ident].abandon)
 
 
-@serves("threads", When.ALWAYS)
+@serves("threads", When.ALWAYS, quick=True)
 def threads(session: Session, arguments: Struct) -> Struct:
     """Threads that have run a graph; the main thread before any has."""
     session.debugger.forget_ended_threads()

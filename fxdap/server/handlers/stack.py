@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 @serves(
     "stackTrace",
     When.STOPPED,
+    quick=True,
     offers=Capabilities(supports_delayed_stack_trace_loading=True),
 )
 def stack_trace(session: Session, arguments: StackTraceArguments) -> Struct:
@@ -80,7 +81,7 @@ def _module_id(entry: StackEntry) -> str | None:
     return f"{entry.frame.program.root.name}:{entry.scope}"
 
 
-@serves("scopes", When.STOPPED)
+@serves("scopes", When.STOPPED, quick=True)
 def scopes(session: Session, arguments: ScopesArguments) -> Struct:
     """What can be looked at in a frame."""
     view = session.frame_view(arguments.frame_id)
