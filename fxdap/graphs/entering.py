@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
@@ -14,7 +14,9 @@ from fxdap.engine.execute import fetch_attribute
 from fxdap.engine.frame import Frame
 from fxdap.engine.plan import Plan, step_in
 from fxdap.graphs.inputs import Binder
-from fxdap.graphs.leaves import NotTraceableError, Traced, trace_call
+
+if TYPE_CHECKING:
+    from fxdap.graphs.leaves import Traced
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,8 @@ class EnterLeaf(Plan):
 
 
 def _prepare(frame: Frame, leaf: nn.Module) -> Callable[[], None] | None:
+    from fxdap.graphs.leaves import NotTraceableError, trace_call
+
     thread = frame.thread
     thread.evaluating += 1
     try:

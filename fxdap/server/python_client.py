@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from fxdap.server import debugpy_host, debugpy_threads
 from fxdap.server.debugpy_host import Door, exempt
-from fxdap.server.python_relay import PythonRelay
 from fxdap.wire.envelope import Request, Response
 from fxdap.wire.messages import SourceBreakpoint, StartDebuggingRequestArguments, Thread
 
 if TYPE_CHECKING:
+    from fxdap.server.python_relay import PythonRelay
     from fxdap.server.session import Session
 
 CHILD_TYPE = "fxdap-python"
@@ -115,6 +115,8 @@ class PythonClient:
             self._changed.notify_all()
 
     def _open_relay(self, door: Door) -> str | None:
+        from fxdap.server.python_relay import PythonRelay
+
         try:
             relay = PythonRelay(self._session, door)
         except OSError as error:

@@ -9,7 +9,6 @@ from msgspec import Struct
 
 from fxdap.engine.locations import SelectorLocation
 from fxdap.engine.selectors import SelectorError, parse_selector
-from fxdap.graphs.repro import ReproError, record_frame, write_script
 from fxdap.server.registry import When, serves
 from fxdap.view.node_text import node_line
 from fxdap.view.selector_choices import selector_choices
@@ -62,6 +61,8 @@ def match(session: Session, arguments: MatchArguments) -> Struct:
 @serves("fxdapRepro", When.STOPPED, on_thread=True)
 def repro(session: Session, arguments: ReproArguments) -> Struct:
     """Write the stopped node, or a slice that leads to it, as a script of its own."""
+    from fxdap.graphs.repro import ReproError, record_frame, write_script
+
     frame = session.stopped_thread(arguments).top
     if frame is None:
         raise RequestError.not_stopped()
