@@ -6,7 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from fxdap.wire.client import DapClient
+from benchmarks.direct_client import DirectClient
 
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE_S = 300.0
@@ -19,7 +19,7 @@ class Session:
         """`adapter` is a Python module, or the command line of another adapter."""
         command = [sys.executable, "-m", adapter] if isinstance(adapter, str) else adapter
         # Others number some of their messages out of order.
-        self.client = DapClient.spawn(
+        self.client = DirectClient.spawn(
             command, cwd=str(ROOT), check_order=adapter == "fxdap.adapter"
         )
         self.thread = 0

@@ -119,7 +119,8 @@ class GraphRuns:
         is_nested = key[1] != 0
         if is_nested or not self._debugger.options.just_my_code:
             return True
-        return started_by_user(3) or self._bodies.belongs(module, module.graph)
+        # Above this stand `call` and the `__call__` that torch gives each GraphModule's class.
+        return started_by_user(4) or self._bodies.belongs(module, module.graph)
 
     def _leave_alone(
         self, module: GraphModule, args: tuple[Any, ...], kwargs: dict[str, Any], native: Any

@@ -67,8 +67,10 @@ class DapClient:
         self._responses: dict[int, Response] = {}
         self._unconsumed: list[ReceivedEvent] = []
         self._end: str | None = None
-        self._reader = threading.Thread(target=self._read, name="dap-client", daemon=True)
-        self._reader.start()
+        self._begin()
+
+    def _begin(self) -> None:
+        threading.Thread(target=self._read, name="dap-client", daemon=True).start()
 
     @classmethod
     def spawn(
