@@ -42,6 +42,8 @@ class ProgramWatch:
     screens: Screens | None
     """How to look while nodes run; None where more is watched than can be told so."""
     declared: dict[int, Declared] = field(default_factory=dict)
+    input_kinds: tuple[object, ...] | None = None
+    """Types of the inputs of the runs that it learned from, of tensors the dtypes."""
 
     def arguments(self, frame: Frame, index: int) -> Arguments | None:
         """What a node that may not run twice is given, as it is before it runs."""

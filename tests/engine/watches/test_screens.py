@@ -179,3 +179,18 @@ def test_a_view_of_what_is_known_is_no_news():
             module(ones(), ones())
         module(-ones(), ones())
     assert driver.places == ["after %log"]
+
+
+@pytest.mark.parametrize("size", [2, LARGE])
+def test_what_was_learned_from_whole_numbers_is_forgotten_for_others(size):
+    graph = fx.Graph()
+    x = graph.placeholder("x")
+    negative = graph.call_function(torch.neg, (x,))
+    graph.output(graph.call_function(torch.add, (negative, negative)))
+    module = fx.GraphModule(nn.Module(), graph, "Doubled")
+    with Driver(keep_values=False) as driver:
+        watch(driver, "nan", "inf")
+        for _ in range(4):
+            module(torch.ones(size, size, dtype=torch.int64))
+        module(torch.full((size, size), 3e38))
+    assert driver.places == ["after %add"]
