@@ -389,11 +389,12 @@ class Frame:
         index, began = start, perf_counter()
         try:
             while index < end and watches.version == self._watched_since:
+                if index in suspected:
+                    break
                 sprint = known[index // SPRINT_LENGTH]
-                if sprint is None or index in suspected:
-                    sprint = program.sprint(index, keep=keep, recorded=recorded)
-                    if sprint is None or index in suspected:
-                        break
+                sprint = sprint or program.sprint(index, keep=keep, recorded=recorded)
+                if sprint is None:
+                    break
                 span, code = sprint
                 if count(0, index, span.stop) != len(span):
                     break
