@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
 from fxdap.engine.frame import Frame
 from fxdap.engine.program import RELEASED, Program
@@ -46,21 +46,35 @@ class FiniteWatch:
         return frozenset(k for k, only in self._selected.items() if only is None or index in only)
 
     def first(
-        self, frame: Frame, start: int, stop: int, written: Sequence[int], spread: Spread
+        self,
+        frame: Frame,
+        start: int,
+        stop: int,
+        written: Sequence[int],
+        spread: Spread,
+        recount: Callable[[], None] = lambda: None,
     ) -> list[Finding]:
-        """The findings at the earliest node of a stretch. Node `start` may have `written`."""
+        """The findings at the earliest node of a stretch. Node `start` may have `written`.
+
+        `recount` has `spread` know what was written, under all its names.
+        """
         registers = frame.registers
         written = [each for each in written if registers[each] is not registers[start]]
-        if written:
-            return self._look_at(frame, range(start, stop), written, start, spread)
+        if written or not self._is_clean(frame, start, stop, spread):
+            found = self._look_at(frame, [start], written, spread)
+            recount()
+            found = found or self._look_at(frame, range(start + 1, stop), (), spread)
+            if not found and not written:
+                self._meet(frame, start, stop, spread)
+            return found
+        recount()
+        return self._look_at(frame, self._scans[start, stop].exact, (), spread)
+
+    def _is_clean(self, frame: Frame, start: int, stop: int, spread: Spread) -> bool:
+        """Whether one look at a known stretch tells that nothing is to be found in it."""
         scan = self._scans.get((start, stop))
         trusted = scan is not None and not any(spread.get(each) for each in scan.trusted)
-        if scan is not None and trusted and scan.is_clean(registers, self.constants):
-            return self._look_at(frame, scan.exact, (), start, spread) if scan.exact else []
-        found = self._look_at(frame, range(start, stop), (), start, spread)
-        if not found:
-            self._meet(frame, start, stop, spread)
-        return found
+        return scan is not None and trusted and scan.is_clean(frame.registers, self.constants)
 
     def appeared(
         self, frame: Frame, index: int, written: Sequence[int], spread: Spread
@@ -113,12 +127,11 @@ class FiniteWatch:
         frame: Frame,
         indices: Iterable[int],
         written: Sequence[int],
-        writer: int,
         spread: Spread,
     ) -> list[Finding]:
         for index in indices:
             if self._wanted[index]:
-                found = self._look(frame, index, written if index == writer else (), spread)
+                found = self._look(frame, index, written, spread)
                 if found:
                     return found
         return []

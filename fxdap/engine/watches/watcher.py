@@ -188,6 +188,11 @@ class Watcher:
             if not isinstance(value, Released):
                 self._spread[index] = set(count(value).counts)
 
+    def _rename(self, frame: Frame, arguments: Arguments | None) -> None:
+        """Other names show what a node wrote, too."""
+        if arguments is not None and any(self._spread.values()):
+            self._recount(frame, sharing(frame, arguments.written(), arguments.node + 1))
+
     def passed_to(self, frame: Frame) -> set[str]:
         """What is in the arguments of the node that runs now, a call of another graph."""
         sources = _inputs(frame, frame.position)
@@ -214,10 +219,9 @@ class Watcher:
             arguments = None
         if watch.finite is not None:
             written = arguments.written_places() if arguments is not None else ()
-            found += watch.finite.first(frame, start, stop, written, self._spread)
-            if arguments is not None and any(self._spread.values()):
-                # Other names show what was written, too.
-                self._recount(frame, sharing(frame, arguments.written(), start + 1))
+            found += watch.finite.first(
+                frame, start, stop, written, self._spread, lambda: self._rename(frame, arguments)
+            )
         if watch.meta is not None:
             end = found[0].index + 1 if found else stop
             found += watch.meta.first(frame, start, end, self._bindings, self._wrong)

@@ -194,3 +194,21 @@ def test_what_was_learned_from_whole_numbers_is_forgotten_for_others(size):
             module(torch.ones(size, size, dtype=torch.int64))
         module(torch.full((size, size), 3e38))
     assert driver.places == ["after %add"]
+
+
+@pytest.mark.parametrize("runs_before", [0, 4])
+def test_what_was_written_is_no_news_under_another_name(runs_before):
+    graph = fx.Graph()
+    x, y = graph.placeholder("x"), graph.placeholder("y")
+    negative = graph.call_function(torch.neg, (x,))
+    whole = graph.call_method("view", (negative, -1))
+    doubled = graph.call_function(torch.add, (y, y))
+    graph.call_method("add_", (negative, doubled))
+    graph.output([graph.call_function(torch.neg, (each,)) for each in (negative, whole)])
+    module = fx.GraphModule(nn.Module(), graph, "Renamed")
+    with Driver(keep_values=False, time_travel=False) as driver:
+        watch(driver, "nan", "inf")
+        for _ in range(runs_before):
+            module(ones(), ones())
+        module(ones(), 3e38 * ones())
+    assert driver.places == ["after %add"]
