@@ -139,7 +139,8 @@ def _chosen(module: GraphModule, nodes: list[Node]) -> set[int]:
 
 
 def _place(thread: DebugThread, lines: list[str]) -> Place:
-    top, inner, *_ = stack_entries(thread, None)
+    # Regions, such as a vmap's, have rows of their own between the node and its module.
+    top, inner, *_ = (each for each in stack_entries(thread, None) if each.frame is not None)
     found = re.match(r"\s*%([^\s:=]+)", lines[top.line - 1])
     source = (inner.source.path or "", inner.line) if inner.source is not None else None
     return Place(
