@@ -71,7 +71,9 @@ story("a listing without a session", () => {
   scene("a lens starts the listing's graph and stops at the module", async () => {
     await retry("the lens above fc2", async (timeout) => {
       const header = await code.line(/#\sfc2\s+Linear/).first().boundingBox({ timeout });
-      const links = await code.page.locator(".codelens-decoration a", { hasText: "Run to here" }).all();
+      const lenses = code.page.locator(".codelens-decoration a", { hasText: "Run to here" });
+      await lenses.first().waitFor({ timeout });
+      const links = await lenses.all();
       const boxes = await Promise.all(links.map(async (link) => [await link.boundingBox({ timeout }), link]));
       const [[, above]] = boxes.filter(([box]) => box?.y < header.y).sort(([a], [b]) => b.y - a.y);
       await above.click({ timeout });
