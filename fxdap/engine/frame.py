@@ -273,8 +273,6 @@ class Frame:
 
     def end(self) -> None:
         """The run gave its result: its registers may serve the next one."""
-        if self.history is not None:
-            self.history.clear()
         keep = self.thread.debugger.options.keep_values
         self.program.give_back(self._store, kept=keep)
         self._store = Store([], bytearray())
@@ -427,18 +425,17 @@ class Frame:
 
         What raises is run again, too: what the watch finds before it comes first.
         """
-        span, began = screen.span, thread_time()
+        span, began, sums = screen.span, thread_time(), None
         self._sprint, self._code = span, screen.code.__code__
         given = self.registers, self.flags, self._trap_in_code, self.program.module, self._save
         try:
-            clean = watcher.passed(self, screen, screen.code(*given), keep=keep)
+            sums = screen.code(*given)
         except Exception:
-            clean = False
+            pass
         finally:
             self._sprint, self._code = range(0), None
-        watcher.took(screen, thread_time() - began)
-        if not clean:
-            watcher.take_back(self, screen)
+        screen.took(thread_time() - began)
+        if not watcher.passed(self, screen, sums, keep=keep):
             self._walk(span.start, span.stop, keep)
             watcher.ran_again(screen)
 

@@ -6,13 +6,11 @@ made again with it.
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
-from torch._ops import OpOverload
 from torch.fx import Node
 
-from fxdap.engine.program import Program, Step
+from fxdap.engine.program import Program
+from fxdap.engine.watches.implied import operation_name
 from fxdap.engine.watches.rerun import only_writes
 from fxdap.engine.writes import find_writes, written_arguments
 
@@ -22,7 +20,6 @@ _MAKERS = {
     "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "batch_norm", "layer_norm",
     "group_norm",
 }  # fmt: skip
-_HOMES = ("_operator", "torch", "torch._C._nn", "torch.nn.functional", "torch._VariableFunctions")
 _LAYERS = (
     torch.nn.Linear,
     torch.nn.Bilinear,
@@ -45,23 +42,15 @@ def fresh_writes(program: Program) -> dict[int, int]:
         source = program.index[written.pop()]
         if source in made:
             made[index] = made[source]
-        elif _makes_new(program, program.steps[source]):
+        elif _makes_new(program, source):
             made[index] = source
     return made
 
 
-def _makes_new(program: Program, step: Step) -> bool:
+def _makes_new(program: Program, index: int) -> bool:
     """Whether what a node gives shares memory with nothing else."""
-    target: Any = step.target
-    if "out" in step.kwargs:
-        return False
+    step = program.steps[index]
     if step.op == "call_module":
-        layer = program.module.get_submodule(str(target))
+        layer = program.module.get_submodule(str(step.target))
         return type(layer).__module__.startswith("torch.nn.") and isinstance(layer, _LAYERS)
-    if step.op == "call_method":
-        return target in _MAKERS
-    if isinstance(target, OpOverload):
-        namespace, _, name = target._schema.name.partition("::")
-        return namespace == "aten" and name in _MAKERS
-    is_torchs = step.op == "call_function" and getattr(target, "__module__", "") in _HOMES
-    return is_torchs and getattr(target, "__name__", "") in _MAKERS
+    return operation_name(program, index) in _MAKERS and "out" not in step.kwargs

@@ -125,7 +125,7 @@ def _passed(
 
 def _passes(program: Program, facts: Facts, index: int) -> Iterator[int]:
     """The nodes whose values all show in the value of this one."""
-    count = _PASSING.get(_name(program, index), 0)
+    count = _PASSING.get(operation_name(program, index), 0)
     for argument in program.steps[index].args[:count]:
         if isinstance(argument, Node):
             source = program.index[argument]
@@ -135,7 +135,7 @@ def _passes(program: Program, facts: Facts, index: int) -> Iterator[int]:
 
 
 def _is_closed(program: Program, facts: Facts, index: int) -> bool:
-    step, name = program.steps[index], _name(program, index)
+    step, name = program.steps[index], operation_name(program, index)
     if name not in _CLOSED or facts(index).kind not in (FLOATS, PARTS):
         return False
     harmless = (FLOATS, PARTS, NUMBERLESS) if name == "getitem" else (FLOATS, PARTS)
@@ -156,7 +156,7 @@ def _all_finite(value: Any) -> bool:
     return isinstance(value, (int, str, torch.memory_format, type(None), EllipsisType))
 
 
-def _name(program: Program, index: int) -> str:
+def operation_name(program: Program, index: int) -> str:
     """What torch's own operation of a node is called; "" where it is anyone else's."""
     step = program.steps[index]
     target: Any = step.target

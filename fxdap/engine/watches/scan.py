@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import torch
 
 from fxdap.engine.watches.census import is_finite, screened
+from fxdap.engine.watches.facts import NUMBERLESS, fact
 from fxdap.engine.watches.leaves import storage_key, stored_floats, tensors, version
 from fxdap.view.quiet import quiet
 
@@ -71,6 +72,8 @@ class Scan:
     stacks: list[Callable[[list[Any]], Any]] = field(default_factory=list)
     singles: list[int] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
+    numberless: list[int] = field(default_factory=list)
+    """Nodes whose values cannot be NaN or Inf, such as whole numbers; another time they may."""
     views: list[_View] = field(default_factory=list)
     constants: list[int] = field(default_factory=list)
     exact: list[int] = field(default_factory=list)
@@ -91,6 +94,8 @@ class Scan:
     def _sums_are_finite(self, registers: list[Any], known: Constants) -> bool:
         if not all(known.renew(i, registers[i]) for i in self.constants):
             return False
+        if not are_numberless(registers, self.numberless):
+            return False
         for view in self.views:
             if not shares_storage(registers[view.place], registers[view.source]):
                 return False
@@ -99,6 +104,11 @@ class Scan:
         sums = [screened(torch.stack(take(registers))) for take in self.stacks]
         sums += [screened(registers[i]) for i in self.singles]
         return all(math.isfinite(abs(total)) for total in numbers(sums))
+
+
+def are_numberless(registers: list[Any], places: Iterable[int]) -> bool:
+    """Whether these values still cannot be NaN or Inf."""
+    return all(fact(registers[i]).kind is NUMBERLESS for i in places)
 
 
 def numbers(sums: list[torch.Tensor]) -> Iterable[Any]:
@@ -149,17 +159,16 @@ def _sort_in(
         scan.views.append(_View(index, viewed))
     elif isinstance(value, float):
         scan.numbers.append(index)
-    elif not isinstance(value, torch.Tensor):
-        if not isinstance(value, (int, str, torch.Size, torch.dtype, torch.device, type(None))):
-            scan.exact.append(index)
-    elif stored_floats(value) is value:
+    elif isinstance(value, torch.Tensor) and stored_floats(value) is value:
         if is_constant(index) and value.numel() > SMALL and version(value) is not None:
             scan.constants.append(index)
         elif value.numel() <= SMALL:
             shapes.setdefault((value.dtype, value.device, value.shape), []).append(index)
         else:
             scan.singles.append(index)
-    elif value.dtype.is_floating_point or value.dtype.is_complex:
+    elif fact(value).kind is NUMBERLESS:
+        scan.numberless.append(index)
+    else:
         scan.exact.append(index)
 
 

@@ -20,7 +20,7 @@ from fxdap.engine.watches.census import screened
 from fxdap.engine.watches.facts import ANYTHING, FLOATS, NUMBERLESS, Fact, fact
 from fxdap.engine.watches.fresh import fresh_writes
 from fxdap.engine.watches.implied import implied
-from fxdap.engine.watches.scan import SMALL, Constants, is_transformed, numbers
+from fxdap.engine.watches.scan import SMALL, Constants, are_numberless, is_transformed, numbers
 from fxdap.view.quiet import quiet
 
 LIMIT_S = 0.02
@@ -44,15 +44,38 @@ class Screen:
     span: range
     code: Segment
     constants: list[int]
+    numberless: list[int]
+    """What the kinds of its values depend on and cannot be NaN or Inf, as when it was learned."""
     doubts: int = 0
     slow: int = 0
 
+    def took(self, seconds: float) -> None:
+        """It computed so long."""
+        self.slow = self.slow + 1 if seconds > LIMIT_S else 0
+
+    @property
+    def next_length(self) -> int:
+        """How many nodes it is to have from now on: fewer if it always takes long, none if it is
+        run again and again for nothing.
+        """
+        if self.doubts >= DOUBTS:
+            return 0
+        return max(len(self.span) // 2, 1) if self.slow >= SLOW_RUNS else len(self.span)
+
+    def is_as_learned(self, registers: list[Any]) -> bool:
+        """Whether its values are of the kinds that they were."""
+        with quiet():
+            return are_numberless(registers, self.numberless)
+
     def is_clean(self, registers: list[Any], sums: Iterable[Any], known: Constants) -> bool:
         """Whether everything in the stretch is finite, by the sums that its code gave."""
-        with quiet():
-            return all(known.renew(i, registers[i]) for i in self.constants) and all(
-                math.isfinite(total) for total in numbers(list(sums))
-            )
+        try:
+            with quiet():
+                return all(known.renew(i, registers[i]) for i in self.constants) and all(
+                    math.isfinite(total) for total in numbers(list(sums))
+                )
+        except (RuntimeError, TypeError, NotImplementedError):
+            return False  # the values have other types than those it was learned from
 
 
 class Screens:
@@ -77,27 +100,19 @@ class Screens:
 
     def at(self, start: int, recorded: Container[int], *, keep: bool) -> Screen | None:
         """The stretch that begins with node `start`, if one can."""
+        known = self._found.get((start, keep))
+        if known is not None and known.next_length != len(known.span):
+            self._lengths[start] = known.next_length
+            del self._found[start, keep]
         if (start, keep) not in self._found:
             self._found[start, keep] = self._make(self._span(start, recorded), keep)
         return self._found[start, keep]
 
-    def took(self, screen: Screen, seconds: float) -> None:
-        """It computed so long: if that is always so, a shorter one will begin here."""
-        screen.slow = screen.slow + 1 if seconds > LIMIT_S else 0
-        if screen.slow == SLOW_RUNS and len(screen.span) > 1:
-            self._lengths[screen.span.start] = len(screen.span) // 2
-            self._forget(screen.span.start)
-
-    def doubted(self, screen: Screen) -> None:
-        """It was run again, and nothing was found."""
-        screen.doubts += 1
-        if screen.doubts == DOUBTS:
-            self._lengths[screen.span.start] = 0
-            self._forget(screen.span.start)
-
-    def _forget(self, start: int) -> None:
-        for key in [key for key in self._found if key[0] == start]:
-            del self._found[key]
+    def forget(self) -> None:
+        """Nodes give values of other kinds now: learn anew."""
+        self._facts.clear()
+        self._noted.clear()
+        self._found.clear()
 
     def _span(self, start: int, recorded: Container[int]) -> range:
         """As many nodes as can be run again together."""
@@ -134,7 +149,13 @@ class Screens:
             looked_at=frozenset(looked_at),
             look=look,
         ).compile(self._program.file)
-        return Screen(span, code, constants)
+        return Screen(span, code, constants, self._numberless(span))
+
+    def _numberless(self, span: range) -> list[int]:
+        """What a stretch is given that holds no numbers: the rest of it follows."""
+        given = {i for i in span if self._program.steps[i].op in ("placeholder", "get_attr")}
+        given |= {source for i in span for source in self._program.sources(i) if source not in span}
+        return sorted(i for i in given if self._fact(i).kind is NUMBERLESS)
 
     def _wanted(self, span: range) -> list[int] | None:
         """The values of a stretch to look at; None if that cannot be done on the way."""

@@ -42,8 +42,6 @@ class ProgramWatch:
     screens: Screens | None
     """How to look while nodes run; None where more is watched than can be told so."""
     declared: dict[int, Declared] = field(default_factory=dict)
-    input_kinds: tuple[object, ...] | None = None
-    """Types of the inputs of the runs that it learned from, of tensors the dtypes."""
 
     def arguments(self, frame: Frame, index: int) -> Arguments | None:
         """What a node that may not run twice is given, as it is before it runs."""
@@ -118,10 +116,25 @@ class Watcher:
         recorded = frame.history.effects if frame.history is not None else ()
         return screens.at(start, recorded, keep=keep)
 
-    def passed(self, frame: Frame, screen: Screen, sums: Iterable[Any], *, keep: bool) -> bool:
-        """Whether a screened stretch, which has run, showed nothing."""
-        span, finite = screen.span, self.watch.finite
-        if finite is None or not screen.is_clean(frame.registers, sums, finite.constants):
+    def passed(
+        self, frame: Frame, screen: Screen, sums: Iterable[Any] | None, *, keep: bool
+    ) -> bool:
+        """Whether a screened stretch, which has run, showed nothing; `sums` None if it raised.
+
+        If not, what it made is forgotten: it is to run again, with a look after each node.
+        """
+        span, finite, screens = screen.span, self.watch.finite, self.watch.screens
+        assert finite is not None
+        assert screens is not None
+        as_learned = screen.is_as_learned(frame.registers)
+        if not as_learned:
+            screens.forget()
+        if (
+            sums is None
+            or not as_learned
+            or not screen.is_clean(frame.registers, sums, finite.constants)
+        ):
+            self._take_back(frame, span.start, span.stop)
             return False
         self.done = span.stop
         if not keep:
@@ -129,19 +142,9 @@ class Watcher:
         self._expect(frame, span.stop)
         return True
 
-    def took(self, screen: Screen, seconds: float) -> None:
-        """A screened stretch computed so long."""
-        if self.watch.screens is not None:
-            self.watch.screens.took(screen, seconds)
-
-    def take_back(self, frame: Frame, screen: Screen) -> None:
-        """Forget what a screened stretch made: it runs again, with a look after each node."""
-        self._take_back(frame, screen.span.start, screen.span.stop)
-
     def ran_again(self, screen: Screen) -> None:
         """It did."""
-        if self.watch.screens is not None and not any(self._spread.values()):
-            self.watch.screens.doubted(screen)
+        screen.doubts += not any(self._spread.values())
 
     def _written(self, frame: Frame, start: int) -> list[Breakpoint]:
         """The data breakpoints that a node's writes hit."""

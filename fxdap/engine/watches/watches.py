@@ -7,8 +7,6 @@ import weakref
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-import torch
-
 from fxdap.engine.frame import Frame
 from fxdap.engine.program import Program
 from fxdap.engine.stops import Stop
@@ -21,7 +19,6 @@ from fxdap.engine.watches.recorded import MetaWatch
 from fxdap.engine.watches.rerun import OneTimeNodes
 from fxdap.engine.watches.screens import Screens
 from fxdap.engine.watches.watcher import ProgramWatch, Watcher
-from fxdap.view.quiet import quiet
 
 if TYPE_CHECKING:
     from fxdap.engine.debugger import Debugger
@@ -61,10 +58,9 @@ class Watches:
 
     def watcher(self, frame: Frame, start: int) -> Watcher | None:
         """What looks at the values of a run from node `start` on; None if it has nothing to."""
-        watch, kinds = self._watch(frame.program), _input_kinds(frame)
-        if not watch.one_time.are_current() or watch.input_kinds not in (None, kinds):
+        watch = self._watch(frame.program)
+        if not watch.one_time.are_current():
             watch = self._renew(frame.program)
-        watch.input_kinds = kinds
         return Watcher(watch, frame, start) if watch else None
 
     def edited(self, thread: DebugThread, what: str) -> Stop | None:
@@ -99,9 +95,7 @@ class Watches:
             return found
 
     def _renew(self, program: Program) -> ProgramWatch:
-        """Modules were switched to training or back, so other nodes may not run twice; or other
-        nodes give numbers that can be NaN.
-        """
+        """Modules were switched to training or back, so other nodes may not run twice."""
         with self._lock:
             self._programs.pop(program, None)
         self._debugger.breakpoints.bind(program)
@@ -136,11 +130,3 @@ class Watches:
             if only is None or only:
                 selected[name] = only
         return selected
-
-
-def _input_kinds(frame: Frame) -> tuple[object, ...]:
-    with quiet():
-        return tuple(
-            value.dtype if type(value) in (torch.Tensor, torch.nn.Parameter) else type(value)
-            for value in frame.inputs()
-        )

@@ -212,3 +212,18 @@ def test_what_was_written_is_no_news_under_another_name(runs_before):
             module(ones(), ones())
         module(ones(), 3e38 * ones())
     assert driver.places == ["after %add"]
+
+
+@pytest.mark.parametrize("whole", [torch.ones(2, dtype=torch.int64), 1, (1, torch.ones(2).int())])
+def test_a_node_that_gave_whole_numbers_is_looked_at_when_it_gives_others(whole):
+    given = [whole] * 4 + [torch.tensor([1.0, NAN])]
+    graph = fx.Graph()
+    graph.output(graph.create_node("call_function", lambda: given[0], name="made"))
+    module = fx.GraphModule(nn.Module(), graph, "Made")
+    with Driver(keep_values=False) as driver:
+        watch(driver, "nan", "inf")
+        while given:
+            module()
+            fx.Interpreter(module).run()
+            del given[0]
+    assert driver.places == ["after %made", "after %made"]
