@@ -21,6 +21,10 @@ class DirectClient(DapClient):
                 return None
         return self._unconsumed.pop(0) if self._unconsumed else None
 
+    def wait_for(self, take: Callable[[], Any], timeout: float, what: str) -> Any:
+        """Read until `take` gives something, such as what a request of the adapter's asked for."""
+        return self._wait(take, timeout, what)
+
     def _wait(self, take: Callable[[], Any], timeout: float, what: str) -> Any:
         while (found := take()) is None:
             if not self._take_next(timeout):

@@ -4,7 +4,6 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from queue import SimpleQueue
 from typing import Any
 
 from msgspec.json import decode
@@ -43,7 +42,7 @@ class _ParentSession(Session):
 
     def __init__(self) -> None:
         super().__init__()
-        self.asked: SimpleQueue[dict[str, Any]] = SimpleQueue()
+        self._asked: dict[str, Any] | None = None
         self.client.on_reverse_request = self._start
 
     def initialize(self) -> None:
@@ -52,7 +51,14 @@ class _ParentSession(Session):
 
     def _start(self, request: Request) -> None:
         asked = decode(request.arguments, type=StartDebuggingRequestArguments)
-        self.asked.put(asked.configuration)
+        self._asked = asked.configuration
+
+    def wait_asked(self) -> dict[str, Any]:
+        """The configuration of the child session that the client was asked for."""
+        configuration: dict[str, Any] = self.client.wait_for(
+            lambda: self._asked, PATIENCE_S, "startDebugging"
+        )
+        return configuration
 
 
 @contextmanager
@@ -69,7 +75,7 @@ def _with_python() -> Iterator[Session]:
             },
             breakpoints=[{"name": "relu_250"}],
         )
-        child = _attach(session.asked.get(timeout=PATIENCE_S))
+        child = _attach(session.wait_asked())
         session.wait_stopped()
         yield session
         child.request("disconnect")

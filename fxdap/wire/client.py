@@ -5,7 +5,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import IO, Any, BinaryIO, NamedTuple, cast
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
 from msgspec import MsgspecError, Raw, Struct
 from msgspec.json import decode, encode
@@ -16,6 +16,9 @@ from fxdap.wire.envelope import Event, Message, Request, Response
 from fxdap.wire.errors import RequestError
 from fxdap.wire.log import WireLog
 from fxdap.wire.messages import EVENTS, ErrorResponseBody
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 ReverseRequestHandler = Callable[[Request], Struct | None]
 Arguments = Struct | Mapping[str, Any] | Raw | None
@@ -82,7 +85,7 @@ class DapClient:
         cwd: str | None = None,
         on_reverse_request: ReverseRequestHandler | None = None,
         check_order: bool = True,
-    ) -> "DapClient":
+    ) -> "Self":
         """Start an adapter and speak to it over its standard streams.
 
         Without `check_order` its messages may be numbered as they like.
@@ -108,7 +111,7 @@ class DapClient:
         port: int,
         retry_s: float = 0.0,
         on_reverse_request: ReverseRequestHandler | None = None,
-    ) -> "DapClient":
+    ) -> "Self":
         """Speak to a listening server; a refused connection is tried again for `retry_s`."""
         deadline = time.monotonic() + retry_s
         while True:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from benchmarks import models
+from benchmarks import models, python_side
 from benchmarks.table import Row, format_table, to_json
 from benchmarks.timing import interleave, median, percentile, ratios, take_turns
 
@@ -81,3 +81,12 @@ def test_an_unknown_row_is_a_usage_error():
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "no row is named nothing" in done.stderr
+
+
+def test_a_session_of_the_benchmarks_answers_when_it_is_asked_for_a_child_session(monkeypatch):
+    monkeypatch.setattr(python_side, "ROUNDS", 2)
+    monkeypatch.setattr(python_side, "PATIENCE_S", 20.0)
+    (row,) = python_side.idle()
+    assert row.name == "step_python_idle"
+    assert row.value is not None
+    assert row.value > 0
