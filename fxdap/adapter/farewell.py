@@ -12,6 +12,7 @@ _ANSWER_S = 0.06  # for the debuggee to take leave, before the client is answere
 _STUCK_S = 2.0  # for the debuggee to answer `terminate`, before it counts as stuck
 _CLEANUP_S = 10.0  # for the program to end after it was asked to, before it is killed
 _DEATH_S = 1.0  # for a killed process to be gone
+_GOODBYE_S = 0.5  # for the client to close the connection, before the adapter does
 
 
 class Farewell:
@@ -36,6 +37,7 @@ class Farewell:
         self._lock = threading.Lock()
         self._asked: list[Request] = [request]
         self._answered = False
+        self._client_left = threading.Event()
         self._thread = threading.Thread(target=self._run, name="farewell", daemon=True)
         self._thread.start()
 
@@ -48,7 +50,8 @@ class Farewell:
                 self._asked.append(request)
 
     def join(self) -> None:
-        """Wait until it is done."""
+        """The client has closed the connection: wait until the debuggee is left."""
+        self._client_left.set()
         self._thread.join()
 
     def _run(self) -> None:
@@ -59,6 +62,7 @@ class Farewell:
             for request in self._asked:
                 self._client.respond(request)
         self._see_to_the_end()
+        self._client_left.wait(_GOODBYE_S)
         with self._lock:
             self._client.connection.finish_sending()
         self._then()

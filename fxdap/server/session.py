@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 import traceback
 from collections.abc import Callable
 from functools import partial
@@ -49,6 +50,9 @@ offer(Capabilities(supports_cancel_request=True), "cancel")
 
 _NODE_S = 1.0
 """For a node to end after the program was asked to, before it is unwound from within."""
+
+_GOODBYE_S = 2.0
+"""For the client to close the connection after `disconnect`, before it is closed here."""
 
 
 class Session:
@@ -418,25 +422,31 @@ class Session:
 
     def leave(self, terminate: bool) -> None:
         """The client disconnects: end the process, or leave it running without a debugger."""
-        if terminate:
-            self._answer_rest()
-            self.exit_process(0)
-        self.left_running = True
-        self.end()
+        if not terminate:
+            self.left_running = True
+            self.end()
         self._answer_rest()
+        if terminate:
+            self.exit_process(0)
         self.connection.close()
 
     def _answer_rest(self) -> None:
-        """What came behind `disconnect`, such as another one."""
-        while not self._queue.empty():
-            request = self._queue.get()
-            if request is None:
-                self._queue.put(None)
-                return
+        """What comes behind `disconnect`, such as another one, until the client closes."""
+        end = time.monotonic() + _GOODBYE_S
+        while (request := self._next_until(end)) is not None:
             if request.command == "disconnect":
                 self.connection.respond(request)
             else:
                 self.connection.fail(request, "the session is closed")
+
+    def _next_until(self, end: float) -> Request | None:
+        try:
+            request = self._queue.get(timeout=max(end - time.monotonic(), 0))
+        except queue.Empty:
+            return None
+        if request is None:
+            self._queue.put(None)
+        return request
 
     def finish(self) -> None:
         """The user's program is over: everything it wrote is on its way before the end."""

@@ -1,6 +1,7 @@
 """`fxdap.debug`: one graph of a running program, from its first call on."""
 
 import os
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -27,14 +28,13 @@ def test_the_call_waits_for_a_client_and_stops_before_the_first_node(
     tmp_path: Path, environment: dict[str, str], target: str
 ) -> None:
     environment = {**environment, "FXDAP_TOKEN": "secret"}
-    listening = Listening(tmp_path, environment, CODE.format(target=target))
-    dialogue = listening.connect()
-    dialogue.attach()
-    dialogue.stopped("entry", "x")
-    dialogue.go("next")
-    dialogue.stopped("step", "relu")
-    dialogue.go("continue")
-    assert listening.lines(1) == ["[0.0, 6.0]"]
-    dialogue.close()
-    assert listening.process.wait(60) == os.EX_OK
-    listening.close()
+    with closing(Listening(tmp_path, environment, CODE.format(target=target))) as listening:
+        dialogue = listening.connect()
+        dialogue.attach()
+        dialogue.stopped("entry", "x")
+        dialogue.go("next")
+        dialogue.stopped("step", "relu")
+        dialogue.go("continue")
+        assert listening.lines(1) == ["[0.0, 6.0]"]
+        dialogue.close()
+        assert listening.process.wait(60) == os.EX_OK

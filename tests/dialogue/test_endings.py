@@ -1,9 +1,6 @@
 """How sessions end: what the user's program still does, and what stays of the debugger."""
 
-from pathlib import Path
-
-from tests.dialogue.conftest import Connect, Script
-from tests.dialogue.listening import Listening
+from tests.dialogue.conftest import Connect, Listen, Script
 from tests.dialogue.scripts import TRACED
 
 GUARDED = f"""\
@@ -118,10 +115,8 @@ def test_terminate_ends_a_python_loop_inside_of_a_node_in_order(
     assert dialogue.client.output("stdout") == "looping\nnode cleaned up\ncleaned up\n"
 
 
-def test_no_value_and_no_patch_outlives_the_session(
-    tmp_path: Path, environment: dict[str, str]
-) -> None:
-    listening = Listening(tmp_path, environment, REFERENCES)
+def test_no_value_and_no_patch_outlives_the_session(listen: Listen) -> None:
+    listening = listen(REFERENCES)
     dialogue = listening.connect()
     dialogue.initialize()
     dialogue.attach()
@@ -146,4 +141,3 @@ def test_no_value_and_no_patch_outlives_the_session(
     listening.tell("go on")
     assert listening.lines(2) == ["seen True alive 0", "[]"]
     dialogue.close()
-    listening.close()

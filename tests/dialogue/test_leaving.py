@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.dialogue.conftest import Connect
+from tests.dialogue.conftest import Connect, Listen
 from tests.dialogue.dialogue import PATIENCE, Dialogue
-from tests.dialogue.listening import Listening
+from tests.dialogue.listening import FOREVER, Listening
 
 SCRIPT = """
 import sys
@@ -48,8 +48,8 @@ print(graph(torch.ones(2)).tolist(), flush=True)
 
 
 @pytest.fixture
-def listening(tmp_path: Path, environment: dict[str, str]) -> Listening:
-    return Listening(tmp_path, environment, PAUSED)
+def listening(listen: Listen) -> Listening:
+    return listen(PAUSED)
 
 
 def test_a_graph_left_paused_is_found_as_it_was(
@@ -79,7 +79,6 @@ def test_a_graph_left_paused_is_found_as_it_was(
     assert listening.lines(2) == ["[-4.0, -4.0]"] * 2
     second.client.wait_end()
     second.close()
-    listening.close()
 
 
 def test_a_program_left_paused_goes_on_when_the_next_client_leaves(listening: Listening) -> None:
@@ -91,7 +90,6 @@ def test_a_program_left_paused_goes_on_when_the_next_client_leaves(listening: Li
         dialogue.client.request("disconnect", wish)
         dialogue.close()
     assert listening.lines(2) == ["[-4.0, -4.0]"] * 2
-    listening.close()
 
 
 def say_goodbye_twice(dialogue: Dialogue) -> None:
@@ -101,7 +99,7 @@ def say_goodbye_twice(dialogue: Dialogue) -> None:
 
 
 def test_disconnect_is_answered_again_while_the_session_closes(
-    connect: Connect, listening: Listening
+    connect: Connect, listen: Listen
 ) -> None:
     dialogue = connect()
     dialogue.launch(graph="mlp.py:MLP")
@@ -111,11 +109,11 @@ def test_disconnect_is_answered_again_while_the_session_closes(
     say_goodbye_twice(dialogue)
     dialogue.client.wait_exit(PATIENCE)
 
-    attached = listening.connect()
+    attached = listen(FOREVER).connect()
     attached.initialize()
-    attached.attach()
+    attached.attach(stopOnEntry=True)
     attached.stopped("entry", "x")
     say_goodbye_twice(attached)
+    attached.client.request("disconnect", {})
+    assert attached.refused("threads", {}) == "the session is closed"
     attached.close()
-    assert listening.lines(2) == ["[-4.0, -4.0]"] * 2
-    listening.close()
