@@ -6,6 +6,9 @@ BIN := .venv/bin
 READY := .venv/.ready
 NPM_READY := extension/node_modules/.ready
 
+# What the tests start is as quick to import as what pip installs.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: demo test check pytest vscode-tests soak zoo torch-matrix bench extension vscode clean help
 

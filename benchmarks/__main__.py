@@ -4,11 +4,13 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Iterable
+from compileall import compile_dir
 from fnmatch import fnmatch
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
+import fxdap
 from benchmarks import (
     bodies,
     compiled,
@@ -74,6 +76,8 @@ def main() -> int:
     wanted = options.only or ["*"]
     if not any(_is_wanted(name, wanted) for names in MEASUREMENTS for name in names):
         parser.error(f"no row is named {', '.join(wanted)}")
+    # Editors start what pip installed, which is compiled; this may be a checkout just made.
+    compile_dir(Path(fxdap.__file__).parent, quiet=1)
     rows = list(_measure(wanted))
     print(format_table(rows))
     if options.json is not None:

@@ -50,8 +50,6 @@ class Server:
 
     def __init__(self) -> None:
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        # Editors start it from installed packages, which are compiled.
-        environment.pop("PYTHONDONTWRITEBYTECODE", None)
         self._process = subprocess.Popen(
             [sys.executable, "-m", "fxdap.lsp"],
             cwd=ROOT,

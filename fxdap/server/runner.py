@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -46,6 +47,7 @@ class Runner:
                 return 0
             prepared = self._prepare(request)
             if prepared is not None:
+                gc.unfreeze()
                 return self._run(request, *prepared)
 
     def _prepare(self, request: Request) -> tuple[LaunchConfiguration, Target | None] | None:
