@@ -306,11 +306,12 @@ class Debugger:
     def run_program(self, program: Program, inputs: Iterable[Any]) -> Any:
         """Run a program on the calling thread with its placeholders' values, in order."""
         thread = self.current_thread()
-        if program.parent is not None and thread.frames:
+        caller = thread.frames[-1] if thread.frames else None
+        if program.parent is not None and caller is not None:
             body = frameless(thread, program)
             if body is not None:
                 return body.run(thread, list(inputs))
-        frame = Frame(program, thread, thread.top)
+        frame = Frame(program, thread, caller)
         _take_inputs(frame, inputs)
         result = run_in(thread, frame, frame.run)
         frame.end()

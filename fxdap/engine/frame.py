@@ -64,8 +64,12 @@ class Frame:
         self.phase: Phase = "before"
         self.interpreter: torch.fx.Interpreter | None = None
         self.kept_bytes = 0
+        debugger = thread.debugger
+        watches = debugger.watches
         self.watcher: Watcher | None = None
-        self._watched_since = -1
+        # Read in this order, too: a change in between makes the version another.
+        version = watches.version
+        self._watched_since = -1 if watches.may_watch else version
         self.has_logged = False
         """Whether a log point wrote something in it, or in a graph that it runs."""
         self.call = 1
@@ -74,7 +78,6 @@ class Frame:
         self._calling = -1
         self._code: CodeType | None = None
         self._sprint = range(0)
-        debugger = thread.debugger
         self.history: History | None = (
             debugger.new_history(self) if debugger.options.time_travel else None
         )
@@ -254,7 +257,7 @@ class Frame:
         return stop
 
     def _run_to_end(self, start: int) -> Any:
-        index, end = start, len(self.program)
+        index, end = start, len(self.registers)
         debugger = self.thread.debugger
         keep = debugger.options.keep_values
         fits = keep and debugger.retention.fits(self)

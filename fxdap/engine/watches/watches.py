@@ -38,6 +38,8 @@ class Watches:
         self._programs: weakref.WeakKeyDictionary[Program, ProgramWatch]
         self._programs = weakref.WeakKeyDictionary()
         self._lock = threading.RLock()
+        self.may_watch = False
+        """Whether something is watched, as far as is known without a look at the breakpoints."""
         self._active: bool | None = False
         self.version = 0
 
@@ -45,16 +47,20 @@ class Watches:
         """The filters or breakpoints are others now."""
         with self._lock:
             self._programs.clear()
-            self._active = None
+            self._active, self.may_watch = None, True
             self.version += 1
 
     @property
     def active(self) -> bool:
         """Whether anything is watched at all."""
-        if self._active is None:
+        return self._find_out() if self._active is None else self._active
+
+    def _find_out(self) -> bool:
+        with self._lock:  # what changes meanwhile is found out the next time
             filters = any(name in self._debugger.exceptions.enabled for name in FILTERS)
-            self._active = filters or any(map(is_on_writes, self._debugger.breakpoints.all()))
-        return self._active
+            active = filters or any(map(is_on_writes, self._debugger.breakpoints.all()))
+            self._active = self.may_watch = active
+            return active
 
     def watcher(self, frame: Frame, start: int) -> Watcher | None:
         """What looks at the values of a run from node `start` on; None if it has nothing to."""
