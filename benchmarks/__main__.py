@@ -39,6 +39,7 @@ MEASUREMENTS: dict[tuple[str, ...], Measurement] = {
         for model in throughput.SECONDS
     },
     ("cond_hot_chain",): hot_breakpoints.conditions,
+    ("breakpoints_1k_run",): hot_breakpoints.separate_conditions,
     ("log_chain",): hot_breakpoints.log_messages,
     ("step", "refresh", "refresh_p95"): latency.stepping,
     ("variables_page", "evaluate"): latency.looking,

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from benchmarks.models import MODELS
 from benchmarks.session import ROOT, Session
 from benchmarks.table import Row
 from benchmarks.timing import median, ratios, spread
@@ -15,13 +16,25 @@ EVERY = 10
 
 
 def conditions() -> Iterable[Row]:
-    """A condition on every one of 1000 tiny nodes."""
-    condition = {"name": "op:call_function", "condition": "node.name == 'nowhere'"}
+    """A condition on every one of 1000 tiny nodes, all by one breakpoint."""
+    return _conditional("cond_hot_chain", ["op:call_function"], ("conditional Interpreter",))
+
+
+def separate_conditions() -> Iterable[Row]:
+    """A breakpoint of its own for each of 1000 tiny nodes, with a condition that never holds."""
+    module, _ = MODELS["chain"]()
+    names = [node.name for node in module.graph.nodes if node.op == "call_function"]
+    return _conditional("breakpoints_1k_run", names)
+
+
+def _conditional(row: str, names: list[str], peers: tuple[str, ...] = ()) -> Iterable[Row]:
+    condition = "node.name == 'nowhere'"
+    breakpoints = [{"name": name, "condition": condition} for name in names]
     with tempfile.TemporaryDirectory() as folder, Session() as session:
         result = Path(folder) / "times.json"
-        _launch(session, result, ("conditional Interpreter",), False, [condition])
+        _launch(session, result, peers, False, breakpoints)
         session.wait_terminated()
-        yield _row("cond_hot_chain", json.loads(result.read_text()), 1000)
+        yield _row(row, json.loads(result.read_text()), 1000)
 
 
 def log_messages() -> Iterable[Row]:

@@ -1,6 +1,7 @@
 """A listener for an engine that is measured without a server."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 
 from fxdap.engine.thread import DebugThread
 
@@ -11,6 +12,10 @@ class Silent:
     def is_held(self, thread: DebugThread) -> bool:
         """No other debugger is there."""
         return False
+
+    def preparing(self, name: str, size: int) -> AbstractContextManager[None]:
+        """Nobody is shown how long it takes."""
+        return nullcontext()
 
     def __getattr__(self, name: str) -> Callable[..., None]:
         return lambda *_: None

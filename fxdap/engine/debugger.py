@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -62,6 +63,10 @@ class Listener(Protocol):
     def resumed(self, thread: DebugThread) -> None: ...
     def thread_started(self, thread: DebugThread) -> None: ...
     def thread_ended(self, thread: DebugThread) -> None: ...
+    def preparing(self, name: str, size: int) -> AbstractContextManager[None]:
+        """Within this a graph of `size` nodes is made ready, which takes long if there are many."""
+        ...
+
     def program_added(self, program: Program) -> None: ...
     def programs_bound(self) -> None: ...
     def logged(self, text: str, frame: Frame) -> None: ...
@@ -259,6 +264,18 @@ class Debugger:
         return id(thread.frames[-1].program.root) if thread is not None and thread.frames else 0
 
     def _add_program(
+        self,
+        key: Key,
+        module: torch.nn.Module,
+        graph: Graph,
+        version: object,
+        name: str,
+        make: MakeProgram,
+    ) -> Program:
+        with self.listener.preparing(name, len(graph.nodes)):
+            return self._prepare(key, module, graph, version, name, make)
+
+    def _prepare(
         self,
         key: Key,
         module: torch.nn.Module,

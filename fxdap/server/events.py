@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
     from fxdap.server.session import Session
 
 _TITLES = {"function breakpoint": "function breakpoint", "uncaught": "exception"}
+
+
+LARGE = 20_000
+"""Nodes of a graph that takes so long to make ready that it is worth showing."""
 
 
 class Events:
@@ -100,6 +105,12 @@ class Events:
     def thread_ended(self, thread: DebugThread) -> None:
         """A user thread is gone."""
         self._connection.send_event("thread", ThreadEventBody(reason="exited", thread_id=thread.id))
+
+    def preparing(self, name: str, size: int) -> AbstractContextManager[None]:
+        """A graph is met for the first time: show that, if it takes long to make ready."""
+        if size < LARGE:
+            return nullcontext()
+        return self.session.progress.show(f"Preparing {name}: {size:,} nodes", cancellable=False)
 
     def program_added(self, program: Program) -> None:
         """A graph is known now: write its listing and settle the breakpoints that waited."""

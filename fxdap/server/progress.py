@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import count
 from time import monotonic
 
@@ -27,17 +28,19 @@ class Progress:
         self._connection = connection
         self._ids = count(1)
         self._lock = threading.Lock()
-        self._running: dict[str, Callable[[], None]] = {}
+        self._running: dict[str, Callable[[], None] | None] = {}
         self.shown = False
         """Whether the client supports progress reporting."""
 
-    def begin(self, title: str, cancel: Callable[[], None]) -> str:
-        """Show that something is going on; `cancel` is what the client's Cancel does."""
+    def begin(self, title: str, cancel: Callable[[], None] | None) -> str:
+        """Show that something is going on; `cancel` is what the client's Cancel does, if it can."""
         ident = f"fxdap-{next(self._ids)}"
         with self._lock:
             self._running[ident] = cancel
         if self.shown:
-            body = ProgressStartEventBody(progress_id=ident, title=title, cancellable=True)
+            body = ProgressStartEventBody(
+                progress_id=ident, title=title, cancellable=cancel is not None
+            )
             self._connection.send_event("progressStart", body)
         return ident
 
@@ -56,12 +59,13 @@ class Progress:
             self._connection.send_event("progressEnd", ProgressEndEventBody(progress_id=ident))
 
     @contextmanager
-    def show(self, title: str) -> Iterator[None]:
+    def show(self, title: str, *, cancellable: bool = True) -> Iterator[None]:
         """Report that the work in the `with` block is going on. Cancelled, it raises
         KeyboardInterrupt there.
         """
         mine = threading.get_ident()
-        ident = self.begin(title, lambda: raise_in_thread(mine, KeyboardInterrupt))
+        interrupt = partial(raise_in_thread, mine, KeyboardInterrupt)
+        ident = self.begin(title, interrupt if cancellable else None)
         try:
             yield
         finally:

@@ -43,3 +43,32 @@ def test_a_long_run_shows_how_far_it_is_and_can_be_paused(
     dialogue.go("continue")
     dialogue.ended()
     assert "[-2.0, -2.0]" in dialogue.client.output()
+
+
+LARGE = """
+import operator, torch
+from torch import fx
+
+graph = fx.Graph()
+last = graph.placeholder("x")
+for _ in range(20_000):
+    last = graph.call_function(operator.add, (last, 1))
+graph.output(last)
+print(fx.GraphModule(torch.nn.Module(), graph)(torch.zeros(2)).tolist())
+"""
+
+
+def test_a_large_graph_is_shown_while_it_is_made_ready(connect: Connect, script: Script) -> None:
+    dialogue = connect()
+    dialogue.abilities = {"supportsProgressReporting": True}
+    dialogue.launch(program=script(LARGE))
+    began = dialogue.client.wait_event("progressStart", PATIENCE)
+    assert began.title == "Preparing script.GraphModule: 20,002 nodes"
+    assert not began.cancellable
+    dialogue.client.request("cancel", {"progressId": began.progress_id})
+    dialogue.stopped("entry", "x")
+    names = [event.name for event in dialogue.client.events]
+    assert names.index("progressEnd") < names.index("stopped")
+    dialogue.go("continue")
+    dialogue.ended()
+    assert dialogue.client.output("stdout") == "[20000.0, 20000.0]\n"

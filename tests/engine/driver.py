@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -158,6 +159,9 @@ class Driver:
         self.started.append(thread)
 
     def thread_ended(self, thread: DebugThread) -> None: ...
+
+    def preparing(self, name: str, size: int) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def program_added(self, program: Program) -> None:
         self.added.append(program)
