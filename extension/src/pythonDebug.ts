@@ -19,6 +19,8 @@ export function pythonAdapter({ debugpy, python }: PythonSide, cwd: string): vsc
   return new vscode.DebugAdapterExecutable(command, door, { cwd, env: { FXDAP_TOKEN: debugpy.token } });
 }
 
+const ATTACHED_MS = 10_000;
+
 /** Where a process listens for a graph session, as `fxdap.listen` gives it. */
 interface Endpoint {
   host: string;
@@ -53,5 +55,9 @@ export async function attachGraphs(): Promise<void> {
 
 async function attachTo(session: vscode.DebugSession, { host, port, token }: Endpoint): Promise<void> {
   const configuration = { type: DEBUG_TYPE, request: "attach", name: `FX Graph: ${path.basename(session.name)}` };
-  await vscode.debug.startDebugging(session.workspaceFolder, { ...configuration, connect: { host, port }, token });
+  const attach = { ...configuration, connect: { host, port }, token };
+  if (await vscode.debug.startDebugging(session.workspaceFolder, attach)) {
+    // Only from here on does the program stop in graphs; its session is shown before.
+    vscode.window.setStatusBarMessage(`$(debug-alt) Graphs of ${session.name} are debugged`, ATTACHED_MS);
+  }
 }

@@ -93,6 +93,7 @@ story("up from Python", () => {
     await code.stoppedLine(/print\(graph/);
     await code.command("FX: Attach FX Debugger");
     await code.session(/^FX Graph: python first/);
+    await code.status("Graphs of python first").waitFor();
   });
 
   scene("its breakpoints stop the graph, with the Python program's values", async () => {
