@@ -37,7 +37,7 @@ class Farewell:
         self._lock = threading.Lock()
         self._asked: list[Request] = [request]
         self._answered = False
-        self._client_left = threading.Event()
+        self._closed = threading.Event()
         self._thread = threading.Thread(target=self._run, name="farewell", daemon=True)
         self._thread.start()
 
@@ -49,9 +49,9 @@ class Farewell:
             else:
                 self._asked.append(request)
 
-    def join(self) -> None:
+    def client_left(self) -> None:
         """The client has closed the connection: wait until the debuggee is left."""
-        self._client_left.set()
+        self._closed.set()
         self._thread.join()
 
     def _run(self) -> None:
@@ -62,7 +62,7 @@ class Farewell:
             for request in self._asked:
                 self._client.respond(request)
         self._see_to_the_end()
-        self._client_left.wait(_GOODBYE_S)
+        self._closed.wait(_GOODBYE_S)
         with self._lock:
             self._client.connection.finish_sending()
         self._then()

@@ -86,7 +86,7 @@ class Session:
             elif isinstance(message, Response):
                 self._client.take_response(message)
         if self._farewell is not None:
-            self._farewell.join()
+            self._farewell.client_left()
         else:
             self.abort()
 

@@ -273,41 +273,33 @@ class Debugger:
         make: MakeProgram,
     ) -> Program:
         with self.listener.preparing(name, len(graph.nodes)):
-            return self._prepare(key, module, graph, version, name, make)
-
-    def _prepare(
-        self,
-        key: Key,
-        module: torch.nn.Module,
-        graph: Graph,
-        version: object,
-        name: str,
-        make: MakeProgram,
-    ) -> Program:
-        with self.lock:
-            program = make(module, graph, self._unique(name))
-            self._programs[key] = (version, program)
-            while len(self._programs) > PROGRAM_LIMIT:
-                self._programs.popitem(last=False)
-            for inner in nested_graphs(module, graph):
-                nested = Program(
-                    inner.module,
-                    inner.graph,
-                    program.name,
-                    parent=program,
-                    path=inner.path,
-                    user=inner.user,
-                )
-                inner_key = Key(id(program), id(inner.module), id(inner.graph))
-                self._programs[inner_key] = (forward_of(inner.module), nested)
-                self._nested[id(inner.module), id(inner.graph)] = inner_key
-            if len(self._nested) > 2 * PROGRAM_LIMIT:
-                self._nested = {k: v for k, v in self._nested.items() if v in self._programs}
-        self.listener.program_added(program)
-        for added in [program, *(p for p in self.programs() if p.parent is program)]:
-            self.breakpoints.bind(added)
-        self.listener.programs_bound()
+            with self.lock:
+                program = make(module, graph, self._unique(name))
+                self._remember(key, version, program)
+            self.listener.program_added(program)
+            for added in [program, *(p for p in self.programs() if p.parent is program)]:
+                self.breakpoints.bind(added)
+            self.listener.programs_bound()
         return program
+
+    def _remember(self, key: Key, version: object, program: Program) -> None:
+        self._programs[key] = (version, program)
+        while len(self._programs) > PROGRAM_LIMIT:
+            self._programs.popitem(last=False)
+        for inner in nested_graphs(program.module, program.graph):
+            nested = Program(
+                inner.module,
+                inner.graph,
+                program.name,
+                parent=program,
+                path=inner.path,
+                user=inner.user,
+            )
+            inner_key = Key(id(program), id(inner.module), id(inner.graph))
+            self._programs[inner_key] = (forward_of(inner.module), nested)
+            self._nested[id(inner.module), id(inner.graph)] = inner_key
+        if len(self._nested) > 2 * PROGRAM_LIMIT:
+            self._nested = {k: v for k, v in self._nested.items() if v in self._programs}
 
     def _unique(self, name: str) -> str:
         count = self._names[name] = self._names.get(name, 0) + 1

@@ -69,7 +69,7 @@ class Frame:
         self.watcher: Watcher | None = None
         # Read in this order, too: a change in between makes the version another.
         version = watches.version
-        self._watched_since = -1 if watches.may_watch else version
+        self._watched_since = version if watches.found_active is False else -1
         self.has_logged = False
         """Whether a log point wrote something in it, or in a graph that it runs."""
         self.call = 1

@@ -38,7 +38,7 @@ def main(argv: list[str]) -> int:
 def _debug(connection: Connection) -> int:
     # Importing torch takes seconds; the adapter already knows that this process is alive. Looking
     # for garbage meanwhile finds none, and is a tenth of that; so is looking through all that was
-    # imported while a graph is captured. `Runner` unfreezes it before the user's program runs.
+    # imported while a graph is captured. `Runner` unfreezes it after that.
     gc.disable()
     from fxdap.server.runner import Runner
     from fxdap.server.session import Session

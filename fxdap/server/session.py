@@ -52,7 +52,7 @@ _NODE_S = 1.0
 """For a node to end after the program was asked to, before it is unwound from within."""
 
 _GOODBYE_S = 2.0
-"""For the client to close the connection after `disconnect`, before it is closed here."""
+"""For the client to close the connection of a process that runs on, before it is closed here."""
 
 
 class Session:
@@ -422,17 +422,17 @@ class Session:
 
     def leave(self, terminate: bool) -> None:
         """The client disconnects: end the process, or leave it running without a debugger."""
-        if not terminate:
-            self.left_running = True
-            self.end()
-        self._answer_rest()
         if terminate:
+            self._answer_rest(0)
             self.exit_process(0)
+        self.left_running = True
+        self.end()
+        self._answer_rest(_GOODBYE_S)
         self.connection.close()
 
-    def _answer_rest(self) -> None:
+    def _answer_rest(self, seconds: float) -> None:
         """What comes behind `disconnect`, such as another one, until the client closes."""
-        end = time.monotonic() + _GOODBYE_S
+        end = time.monotonic() + seconds
         while (request := self._next_until(end)) is not None:
             if request.command == "disconnect":
                 self.connection.respond(request)

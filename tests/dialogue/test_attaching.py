@@ -1,7 +1,9 @@
 """Attaching to a process that called `fxdap.listen`, through the adapter and directly."""
 
 from tests.dialogue.conftest import Connect, Listen
-from tests.dialogue.dialogue import PATIENCE
+
+GONE_S = 1.0
+"""Within which a process that is to end with the session is gone, whatever its client does."""
 
 GUEST = """
 import torch, torch.fx, fxdap
@@ -61,7 +63,7 @@ def test_a_process_outlives_one_client_and_is_ended_by_another(
     direct.stopped("function breakpoint", "relu")
     assert direct.value("add.tolist()") == "[2.0, 2.0]"
     direct.client.request("disconnect", {"terminateDebuggee": True})
-    listening.process.wait(PATIENCE)
+    listening.process.wait(GONE_S)
     direct.close()
     assert "Traceback" not in listening.errors()
 

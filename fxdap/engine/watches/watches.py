@@ -38,28 +38,28 @@ class Watches:
         self._programs: weakref.WeakKeyDictionary[Program, ProgramWatch]
         self._programs = weakref.WeakKeyDictionary()
         self._lock = threading.RLock()
-        self.may_watch = False
-        """Whether something is watched, as far as is known without a look at the breakpoints."""
-        self._active: bool | None = False
+        self.found_active: bool | None = False
+        """Whether anything is watched; None where nobody has asked since the last change."""
         self.version = 0
 
     def changed(self) -> None:
         """The filters or breakpoints are others now."""
         with self._lock:
             self._programs.clear()
-            self._active, self.may_watch = None, True
+            self.found_active = None
             self.version += 1
 
     @property
     def active(self) -> bool:
         """Whether anything is watched at all."""
-        return self._find_out() if self._active is None else self._active
+        found = self.found_active
+        return self._find_out() if found is None else found
 
     def _find_out(self) -> bool:
         with self._lock:  # what changes meanwhile is found out the next time
             filters = any(name in self._debugger.exceptions.enabled for name in FILTERS)
             active = filters or any(map(is_on_writes, self._debugger.breakpoints.all()))
-            self._active = self.may_watch = active
+            self.found_active = active
             return active
 
     def watcher(self, frame: Frame, start: int) -> Watcher | None:
