@@ -178,8 +178,13 @@ def test_terminate_lets_the_program_clean_up(started: Started) -> None:
 
 def test_terminate_ends_a_program_that_answers_and_goes_on(started: Started) -> None:
     started.launch(
-        "import time\nprint('computing')\n"
-        "while True:\n    try:\n        time.sleep(60)\n    except BaseException:\n        pass\n"
+        "import time\n"
+        "while True:\n"
+        "    try:\n"
+        "        print('computing')\n"
+        "        time.sleep(60)\n"
+        "    except BaseException:\n"
+        "        pass\n"
     )
     started.wait_output("computing")
     client = started.client
