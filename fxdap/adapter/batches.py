@@ -1,6 +1,7 @@
 """A flood of log messages as few events: a client takes one text faster than a thousand events."""
 
 from collections.abc import Iterator
+from time import monotonic, sleep
 
 from msgspec import MsgspecError
 from msgspec.structs import replace
@@ -13,13 +14,18 @@ from fxdap.wire.messages import OutputEventBody
 LONGEST = 64 * 1024
 """Characters of one text."""
 
+_FLOOD_S = 0.005  # between two of them
+_PAUSE_S = 0.002
+
 
 def batched(connection: Connection) -> Iterator[Message]:
     """What a debuggee sends, in order; log messages that are there already come as one.
 
-    Nothing waits: with nothing more at hand each goes on as it is.
+    Each goes on at once. In a flood the next are read a little later, all together: to wake up for
+    each of them takes this process, the client and the debuggee longer than what it says.
     """
     held: _Held | None = None
+    last = 0.0
     while (message := connection.read()) is not None:
         body = _log_message(message)
         if held is not None and (body is None or not held.takes(body)):
@@ -34,6 +40,10 @@ def batched(connection: Connection) -> Iterator[Message]:
         if held is not None and not connection.has_more:
             yield held.event()
             held = None
+            now = monotonic()
+            if now - last < _FLOOD_S:
+                sleep(_PAUSE_S)
+            last = now
     if held is not None:
         yield held.event()
 

@@ -1,6 +1,8 @@
 """Log messages on their way to the client: joined where they come too fast, never lost."""
 
 import io
+import socket
+import threading
 
 from fxdap.adapter.batches import LONGEST, batched
 from fxdap.wire.connection import Connection
@@ -59,3 +61,27 @@ def test_no_text_grows_without_end():
     found = passed_on(*(log("x" * (LONGEST // 2)) for _ in range(5)))
 
     assert [len(text[0]) for text in found] == [LONGEST, LONGEST, LONGEST // 2]
+
+
+def test_a_flood_comes_whole_and_what_follows_it_comes_behind():
+    here, there = socket.socketpair()
+    debuggee = Connection.over_socket(there)
+
+    def flood() -> None:
+        for number in range(1000):
+            body = OutputEventBody(category="console", output=f"{number}\n", source=LISTING)
+            debuggee.send_event("output", body)
+        debuggee.send_event("stopped")
+        debuggee.close()
+
+    thread = threading.Thread(target=flood)
+    thread.start()
+    adapter = Connection.over_socket(here)
+    *logged, last = list(batched(adapter))
+    thread.join()
+    adapter.close()
+
+    assert isinstance(last, Event)
+    assert last.event == "stopped"
+    texts = (decode_body(OutputEventBody, e.body).output for e in logged if isinstance(e, Event))
+    assert "".join(texts) == "".join(f"{number}\n" for number in range(1000))
