@@ -20,6 +20,7 @@ from fxdap.engine.frameless import frameless
 from fxdap.engine.history import History
 from fxdap.engine.plan import Plan
 from fxdap.engine.program import Program
+from fxdap.engine.program_frame import ProgramFrame
 from fxdap.engine.retention import Retention
 from fxdap.engine.stops import Stop
 from fxdap.engine.thread import DebugThread, run_in
@@ -320,7 +321,7 @@ class Debugger:
             body = frameless(thread, program)
             if body is not None:
                 return body.run(thread, list(inputs))
-        frame = Frame(program, thread, caller)
+        frame = ProgramFrame(program, thread, caller)
         _take_inputs(frame, inputs)
         result = run_in(thread, frame, frame.run)
         frame.end()

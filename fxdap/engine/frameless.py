@@ -7,8 +7,8 @@ from typing import Any
 
 from fxdap.engine.bodies import only_caller
 from fxdap.engine.effects import find_effects
-from fxdap.engine.frame import Frame
 from fxdap.engine.program import Program
+from fxdap.engine.program_frame import ProgramFrame
 from fxdap.engine.thread import DebugThread, run_in
 
 
@@ -42,7 +42,7 @@ class Frameless:
         return result
 
     def _run_failed(self, thread: DebugThread, inputs: list[Any], error: Exception) -> Any:
-        frame = Frame(self._program, thread, thread.top)
+        frame = ProgramFrame(self._program, thread, thread.top)
         frame.registers[: len(inputs)] = inputs
         result = run_in(thread, frame, lambda: frame.run_failed(self._code, error))
         frame.end()
