@@ -1,11 +1,9 @@
-"""One client's session with this process: reading, dispatching, answering."""
+"""One client's session with this process: what it holds, how it begins and how it ends."""
 
 from __future__ import annotations
 
 import queue
 import threading
-import time
-import traceback
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -32,21 +30,13 @@ from fxdap.server.places import Places
 from fxdap.server.present import Presenter
 from fxdap.server.progress import Progress, Work
 from fxdap.server.python_side import PythonSide
-from fxdap.server.registry import HANDLERS, Served, When, is_quick, offer
+from fxdap.server.requests import Requests
 from fxdap.server.variables_tree import Branch
 from fxdap.view.node_text import node_line
 from fxdap.wire.connection import Connection
-from fxdap.wire.dispatch import decode_arguments
-from fxdap.wire.envelope import Request, Response
+from fxdap.wire.envelope import Request
 from fxdap.wire.errors import RequestError
-from fxdap.wire.messages import (
-    CancelArguments,
-    Capabilities,
-    InitializeRequestArguments,
-    InvalidatedEventBody,
-)
-
-offer(Capabilities(supports_cancel_request=True), "cancel")
+from fxdap.wire.messages import InitializeRequestArguments, InvalidatedEventBody
 
 _NODE_S = 1.0
 """For a node to end after the program was asked to, before it is unwound from within."""
@@ -58,10 +48,8 @@ _GOODBYE_S = 2.0
 class Session:
     """A client and the debugger it drives.
 
-    Threads: the *reader* reads, notes cancellations and queues requests, in order; the *server*
-    thread takes them from the queue and runs handlers, which never block; handlers that need a
-    user thread are posted to it and answer from there. User threads send events. When the
-    client is gone the reader calls `on_end` once.
+    Threads: those of `Requests` call the handlers, which call this; user threads send events. When
+    the client is gone `on_end` is called once.
     """
 
     def __init__(self, connection: Connection, *, on_end: Callable[[], None]) -> None:
@@ -103,189 +91,25 @@ class Session:
         self._found_paused: list[DebugThread] = []
         self._said: set[str] = set()
         self._unanswered: Request | None = None
-        self._on_end = on_end
-        self._queue: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
-        self._queued = 0
-        self._serving = threading.Lock()
-        self.early = EarlyRequests(connection, self._enqueue)
-        self._cancelled: set[int] = set()
-        self._running: dict[int, Callable[[], None]] = {}
+        self.on_end = on_end
+        self.requests = Requests(self)
+        self.early = EarlyRequests(connection, self.requests.enqueue)
         self.work: dict[int, Work] = {}
         """By thread, what is under way there and can be given up, but not be interrupted."""
-        self._lock = threading.Lock()
 
     def start(self) -> None:
-        """Start the reader and the server thread."""
-        exempt(threading.Thread(target=self._serve, name="fxdap-server", daemon=True)).start()
-        exempt(threading.Thread(target=self._read, name="fxdap-reader", daemon=True)).start()
-
-    def _read(self) -> None:
-        while (message := self.connection.read()) is not None:
-            if isinstance(message, Request):
-                if message.command == "cancel":
-                    self._cancel(message)
-                elif self._queued or not is_quick(message.command):
-                    self._enqueue(message)
-                else:
-                    self._handle(message)
-            elif isinstance(message, Response):
-                self.python.client.take_response(message)
-        self._queue.put(None)
-        self._on_end()
-
-    def _enqueue(self, request: Request) -> None:
-        with self._lock:
-            self._queued += 1
-        self._queue.put(request)
-
-    def _serve(self) -> None:
-        while (request := self._queue.get()) is not None:
-            self._handle(request)
-            with self._lock:
-                self._queued -= 1
-
-    def _handle(self, request: Request) -> None:
-        with self._serving:  # a held request may be served while the reader serves one
-            self._handle_alone(request)
-
-    def _handle_alone(self, request: Request) -> None:
-        try:
-            if self._is_cancelled(request.seq):
-                raise RequestError.cancelled()
-            served = HANDLERS.get(request.command)
-            if served is None:
-                raise RequestError(f"request {request.command!r} is not supported")
-            self._check_state(served)
-            if served.deferred:
-                served.handler(self, request)
-            else:
-                arguments = decode_arguments(request)
-                if not self.python.client.takes(request):
-                    self._run(request, served, arguments)
-        except RequestError as error:
-            self.connection.fail(request, error)
-        except Exception as error:
-            self.connection.fail(request, self._internal(error))
-
-    def _check_state(self, served: Served) -> None:
-        if self.ready or served.when is When.ANYONE:
-            return
-        if self.token is not None:
-            raise RequestError(f"{served.command!r} is not served before 'attach' with the token")
-        if served.when is not When.ALWAYS:
-            raise RequestError(
-                f"{served.command!r} comes too early: send launch or attach and wait for "
-                f"the 'initialized' event first"
-            )
-
-    def _run(self, request: Request, served: Served, arguments: Any) -> None:
-        if served.when is When.LANDED and self.early.hold(request, self._named_thread(arguments)):
-            return
-        if served.when in (When.STOPPED, When.LANDED):
-            thread = self.stopped_thread(arguments)
-            if served.on_thread:
-                if served.when is When.LANDED:
-                    thread.reserve_step()
-                thread.post(lambda: self._run_on_thread(request, served, arguments))
-                return
-        self._answer(request, served, arguments)
-
-    def _answer(self, request: Request, served: Served, arguments: Any) -> None:
-        with self.events.announcing:
-            after: list[Callable[[], None]] = []
-            self.after_response = after.append
-            body = served.handler(self, arguments)
-            self.connection.respond(request, body)
-        for action in after:
-            action()
-
-    def _run_on_thread(self, request: Request, served: Served, arguments: Any) -> None:
-        """Runs on the user's stopped thread; nothing may escape but the end of the process."""
-        result = self._result(request, served, arguments)
-        if isinstance(result, RequestError):
-            self.connection.fail(request, result)
-            if served.when is When.LANDED:
-                self._stay()
-        else:
-            self.connection.respond(request, result)
-
-    def _stay(self) -> None:
-        """The calling thread was to go somewhere and did not: what waits for it is served here."""
-        thread = self.debugger.current_thread()
-        thread.stay()
-        self.early.landed(thread)
-
-    def _result(
-        self, request: Request, served: Served, arguments: Any
-    ) -> Struct | RequestError | None:
-        """Outside of this no interrupt can come: `cancel` interrupts only what is in `_running`."""
-        try:
-            if self._is_cancelled(request.seq):
-                raise RequestError.cancelled()
-            with self._lock:
-                self._running[request.seq] = self._canceller(served)
-            try:
-                return served.handler(self, arguments)
-            finally:
-                with self._lock:
-                    self._running.pop(request.seq, None)
-        except RequestError as error:
-            return error
-        except KeyboardInterrupt:
-            return RequestError.cancelled()
-        except BaseException as error:
-            return self._internal(error)
-
-    def _canceller(self, served: Served) -> Callable[[], None]:
-        """What cancels a request that the calling thread serves."""
-        thread = self.debugger.current_thread()
-        if not served.moves:
-            return thread.interrupt
-
-        def give_up() -> None:
-            if (work := self.work.get(thread.id)) is not None:
-                work.cancel()
-
-        return give_up
-
-    def _internal(self, error: BaseException) -> RequestError:
-        text = "".join(traceback.format_exception(error))
-        if self.connection.log:
-            self.connection.log.note(text)
-        return RequestError(f"fxdap failed here ({type(error).__name__}: {error})")
-
-    def _cancel(self, request: Request) -> None:
-        """Overtakes the queue: a waiting request is answered `cancelled`, a running one stopped."""
-        try:
-            arguments = decode_arguments(request)
-            assert isinstance(arguments, CancelArguments)
-            if arguments.progress_id is not None:
-                self.progress.cancel(arguments.progress_id)
-            if arguments.request_id is not None:
-                with self._lock:
-                    self._cancelled.add(arguments.request_id)
-                    cancel = self._running.get(arguments.request_id)
-                    if cancel is not None:
-                        cancel()
-            self.connection.respond(request)
-        except RequestError as error:
-            self.connection.fail(request, error)
-
-    def _is_cancelled(self, seq: int) -> bool:
-        with self._lock:
-            if seq in self._cancelled:
-                self._cancelled.discard(seq)
-                return True
-        return False
+        """Serve the client from now on."""
+        self.requests.start()
 
     def stopped_thread(self, arguments: Struct) -> DebugThread:
         """The stopped thread that a request's arguments name; RequestError if there is none."""
-        thread = self._named_thread(arguments)
+        thread = self.named_thread(arguments)
         if thread is None or not thread.is_stopped:
             raise RequestError.not_stopped()
         return thread
 
-    def _named_thread(self, arguments: Any) -> DebugThread | None:
+    def named_thread(self, arguments: Any) -> DebugThread | None:
+        """The thread that a request's arguments name, else the one that stopped last."""
         if (ident := getattr(arguments, "thread_id", None)) is not None:
             thread = self.debugger.thread(ident)
             if thread is None:
@@ -423,30 +247,12 @@ class Session:
     def leave(self, terminate: bool) -> None:
         """The client disconnects: end the process, or leave it running without a debugger."""
         if terminate:
-            self._answer_rest(0)
+            self.requests.answer_rest(0)
             self.exit_process(0)
         self.left_running = True
         self.end()
-        self._answer_rest(_GOODBYE_S)
+        self.requests.answer_rest(_GOODBYE_S)
         self.connection.close()
-
-    def _answer_rest(self, seconds: float) -> None:
-        """What comes behind `disconnect`, such as another one, until the client closes."""
-        end = time.monotonic() + seconds
-        while (request := self._next_until(end)) is not None:
-            if request.command == "disconnect":
-                self.connection.respond(request)
-            else:
-                self.connection.fail(request, "the session is closed")
-
-    def _next_until(self, end: float) -> Request | None:
-        try:
-            request = self._queue.get(timeout=max(end - time.monotonic(), 0))
-        except queue.Empty:
-            return None
-        if request is None:
-            self._queue.put(None)
-        return request
 
     def finish(self) -> None:
         """The user's program is over: everything it wrote is on its way before the end."""

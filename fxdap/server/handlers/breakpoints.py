@@ -76,7 +76,7 @@ def set_breakpoints(session: Session, arguments: SetBreakpointsArguments) -> Str
             for entry, each in zip(entries, wanted, strict=True)
             if entry.engine is not None and each.mode != "after"
         }
-        session.after_response(lambda: session.python.client.set_breakpoints(path, python))
+        session.requests.after_response(lambda: session.python.client.set_breakpoints(path, python))
     return SetBreakpointsResponseBody(
         breakpoints=session.breakpoints.replace(f"source:{real_path(path)}", entries)
     )

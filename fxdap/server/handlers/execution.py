@@ -67,7 +67,7 @@ def _resume(
         thread.resume(step(top) if step is not None and top is not None else None)
 
     session.released(thread)
-    session.after_response(go)
+    session.requests.after_response(go)
 
 
 @serves("pause")
@@ -82,7 +82,7 @@ def pause(session: Session, arguments: PauseArguments) -> None:
         return
     if not thread.is_stopped:
         if session.events.is_held(thread):
-            session.after_response(lambda: session.events.say(_IN_PYTHON))
+            session.requests.after_response(lambda: session.events.say(_IN_PYTHON))
         elif not thread.frames:
             _say_what_it_waits_for(session, thread.native_id)
         thread.pause()
@@ -90,7 +90,7 @@ def pause(session: Session, arguments: PauseArguments) -> None:
 
 def _say_what_it_waits_for(session: Session, native_id: int) -> None:
     text = _COMPILING if is_compiling(native_id) else _WAITING
-    session.after_response(lambda: session.events.say(text))
+    session.requests.after_response(lambda: session.events.say(text))
 
 
 _COMPILING = (
@@ -115,7 +115,7 @@ def terminate_threads(session: Session, arguments: TerminateThreadsArguments) ->
             raise RequestError(f"there is no thread {ident}")
     for ident in wanted:
         session.released(known[ident])
-        session.after_response(known[ident].abandon)
+        session.requests.after_response(known[ident].abandon)
 
 
 @serves("threads", When.ALWAYS, quick=True)

@@ -69,7 +69,7 @@ def attach(session: Session, request: Request) -> None:
 )
 def configuration_done(session: Session, arguments: ConfigurationDoneArguments) -> None:
     """Breakpoints are set: the program may run."""
-    session.after_response(session.configure)
+    session.requests.after_response(session.configure)
 
 
 @serves(
@@ -86,13 +86,13 @@ def disconnect(session: Session, arguments: DisconnectArguments) -> None:
         session.suspend()
     elif not terminate_it:
         session.end()
-    session.after_response(lambda: session.leave(terminate_it))
+    session.requests.after_response(lambda: session.leave(terminate_it))
 
 
 @serves("terminate", When.ALWAYS, offers=Capabilities(supports_terminate_request=True))
 def terminate(session: Session, arguments: TerminateArguments) -> None:
     """Unwind the user's runs, so that their `finally` blocks run; then the program ends."""
-    session.after_response(session.terminate)
+    session.requests.after_response(session.terminate)
 
 
 def accept_attach(session: Session, raw: Raw) -> tuple[AttachConfiguration, list[str]]:

@@ -34,7 +34,7 @@ def step_in(session: Session, arguments: StepInArguments) -> None:
     target = None if arguments.target_id is None else _target(session, arguments)
     session.released(thread)
     by_line = arguments.granularity == "line"
-    session.after_response(lambda: session.python.step_in(thread, target, by_line=by_line))
+    session.requests.after_response(lambda: session.python.step_in(thread, target, by_line=by_line))
 
 
 @serves(
