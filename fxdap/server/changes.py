@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import weakref
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+
+import torch
 
 from fxdap.engine.frame import Frame
 from fxdap.engine.program import Program
 from fxdap.engine.storage import extent, overlap, tensors_in
 from fxdap.engine.thread import DebugThread
+from fxdap.engine.write_rules import Write
 from fxdap.engine.writes import find_writes, written_state, written_values
 
 _ABOUT_GRADIENTS = ("detach_", "requires_grad_")
@@ -47,21 +50,36 @@ def change_note(program: Program, changed: Mapping[int, int], index: int) -> str
     return f"changed by %{program.nodes[writer].name}" if writer is not None else ""
 
 
-def wrote(thread: DebugThread) -> bool:
-    """Whether a node has written in place since this was last asked of the thread."""
+def may_differ(thread: DebugThread) -> bool:
+    """Whether values may be others than when this was last asked of the thread: a node has written
+    in place since, or has run code that nothing is known of.
+    """
     found = False
     for frame in thread.frames:
         before, now = _passed.get(frame, 0), frame.cursor
-        found |= now < before or bool(_writers(frame, before, now))
+        found |= now < before or _runs_users_code(frame) or any(_writing(frame, before, now))
         _passed[frame] = now
     return found
 
 
+def _runs_users_code(frame: Frame) -> bool:
+    """Whether every node passes through an Interpreter of the user's own."""
+    return type(frame.interpreter) not in (type(None), torch.fx.Interpreter)
+
+
 def _writers(frame: Frame, start: int, end: int) -> list[int]:
-    found = find_writes(frame.program).items()
-    indices = [i for i, write in found if start <= i < end and not write.unknown]
-    ran = (i for i in indices if not frame.was_skipped(i))
-    return [i for i in ran if not _keeps_values(frame.program.steps[i].target)]
+    """The nodes of a stretch of which it is known what they have written."""
+    return [index for index, write in _writing(frame, start, end) if not write.unknown]
+
+
+def _writing(frame: Frame, start: int, end: int) -> Iterator[tuple[int, Write]]:
+    found = find_writes(frame.program)
+    for index in range(start, end):
+        write = found.get(index)
+        if write is None or frame.was_skipped(index):
+            continue
+        if not _keeps_values(frame.program.steps[index].target):
+            yield index, write
 
 
 def _keeps_values(target: object) -> bool:

@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice, takewhile
+from typing import Any
 
 from torch.fx import Node
 
@@ -130,6 +131,12 @@ def _symbols(frame: Frame, sized: dict[int, Open], end: int) -> list[Item]:
 
     text = ", ".join(f"{symbol} = {size}" for symbol, size in islice(bound.items(), 4))
     return [Item("symbols", branch=Group(compute), text=text + (", ..." if len(bound) > 4 else ""))]
+
+
+def newest_value(frame: Frame) -> Any:
+    """What the node gave that ran last; None before the first."""
+    end = _end(frame)
+    return frame.registers[end - 1] if end else None
 
 
 def _end(frame: Frame) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from contextlib import AbstractContextManager, nullcontext
@@ -12,8 +13,9 @@ from fxdap.engine.frame import Frame
 from fxdap.engine.program import Program
 from fxdap.engine.stops import Stop
 from fxdap.engine.thread import DebugThread
-from fxdap.server.changes import wrote
+from fxdap.server.changes import may_differ
 from fxdap.server.debugpy_threads import is_suspended
+from fxdap.server.env_tree import newest_value
 from fxdap.server.log_groups import LogGroups
 from fxdap.server.module_rows import module_row
 from fxdap.view.listing_file import write_listing
@@ -62,11 +64,11 @@ class Events:
         self.session.long_runs.stopped(thread)
         self.session.early.overtaken(thread)
         self.memory_changed(thread)
-        if wrote(thread):
+        single = len(self.session.debugger.threads()) == 1
+        if may_differ(thread) or not single:
             self.session.presenter.clear()
         diagnosis = self.session.diagnoses.at_stop(thread)
         told = (stop.text, diagnosis.cause if diagnosis is not None else "")
-        single = len(self.session.debugger.threads()) == 1
         self._connection.send_event(
             "stopped",
             StoppedEventBody(
@@ -79,6 +81,12 @@ class Events:
             ),
         )
         self.session.early.landed(thread)
+        thread.post(lambda: self._prepare_newest(thread))
+
+    def _prepare_newest(self, thread: DebugThread) -> None:
+        """Read the newest value while the client learns of the stop: it will ask for that."""
+        if thread.top is not None:
+            self.session.presenter.prepare(newest_value(thread.top))
 
     def resumed(self, thread: DebugThread) -> None:
         """A thread goes on."""
@@ -163,7 +171,7 @@ class Events:
 
     def told(self, text: str, file: str, line: int) -> None:
         """Something about a line of the user's source."""
-        source = Source(name=Path(file).name, path=file)
+        source = Source(name=os.path.basename(file), path=file)
         self._connection.send_event(
             "output",
             OutputEventBody(category="console", output=text + "\n", source=source, line=line),
@@ -181,7 +189,7 @@ class Events:
 def listing_source(program: Program) -> Source:
     """The listing a program's nodes stand in."""
     path = program.file
-    return Source(name=Path(path).name, path=path)
+    return Source(name=os.path.basename(path), path=path)
 
 
 def _description(stop: Stop) -> str:

@@ -21,10 +21,9 @@ from fxdap.view.scope import ModuleScope
 from fxdap.view.source import SourceFrame, plain_function, user_frames
 from fxdap.wire.messages import Source
 
-_HIDDEN = tuple(
-    os.path.join(folder, "")
-    for folder in (*torch.__path__, str(Path(__file__).parents[1]), os.path.dirname(os.__file__))
-)
+_FOLDERS = (*torch.__path__, str(Path(__file__).parents[1]), os.path.dirname(os.__file__))
+_HIDDEN = (*(os.path.join(folder, "") for folder in _FOLDERS), "<")
+"""How the files begin whose frames are not the user's."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ def _graph_entries(frame: Frame) -> Iterator[StackEntry]:
     for scope, place in reversed(places):
         yield StackEntry(
             name=f"{scope.path}  {scope.class_name}" if scope else _title(frame),
-            source=Source(name=Path(place.file).name, path=place.file) if place else None,
+            source=Source(name=os.path.basename(place.file), path=place.file) if place else None,
             line=place.line if place else 0,
             frame=frame,
             scope=scope.path if scope else "",
@@ -124,7 +123,7 @@ def _user_python(frame: FrameType | None) -> Iterator[FrameType]:
     while frame is not None:
         file = frame.f_code.co_filename
         # The engine's generated code carries the listing's name; the graph's own frames show it.
-        shown = not file.startswith((*_HIDDEN, "<")) and not file.endswith(".fxgraph")
+        shown = not file.startswith(_HIDDEN) and not file.endswith(".fxgraph")
         if shown and os.path.exists(file):
             yield frame
         frame = frame.f_back
@@ -134,7 +133,7 @@ def _python_entry(frame: FrameType) -> StackEntry:
     file = frame.f_code.co_filename
     return StackEntry(
         name=plain_function(getattr(frame.f_code, "co_qualname", frame.f_code.co_name)),
-        source=Source(name=Path(file).name, path=os.path.abspath(file)),
+        source=Source(name=os.path.basename(file), path=os.path.abspath(file)),
         line=frame.f_lineno or 0,
         hint="subtle",
     )

@@ -35,6 +35,10 @@ class Handles(Generic[T]):
         self._objects[ident] = (owner, value)
         return ident
 
+    def renew(self, ident: int, owner: int, value: T) -> None:
+        """Let an id that `add` gave mean `value`, until `owner` is released."""
+        self._objects[ident] = (owner, value)
+
     def get(self, ident: int) -> T | None:
         """The object, or None if the id is unknown or out of date."""
         found = self._objects.get(ident)

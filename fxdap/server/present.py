@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from fxdap.engine.frame import Frame
 from fxdap.engine.thread import DebugThread
+from fxdap.server.kept_variables import KeptVariables, version
 from fxdap.server.variables_tree import Branch, Item, LazyBranch, ValueBranch
 from fxdap.view.budget import Budget
 from fxdap.view.children import count_children
@@ -43,10 +44,12 @@ class Presenter:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._rows: dict[int, tuple[weakref.ref[torch.Tensor], int, Row]] = {}
+        self._kept = KeptVariables()
 
     def clear(self) -> None:
         """Forget the kept rows."""
         self._rows.clear()
+        self._kept.clear()
 
     def variables(
         self,
@@ -67,6 +70,31 @@ class Presenter:
         return [replace(v, value=formatted(i.value, v.value, value_format)) for v, i in pairs]
 
     def _variable(
+        self,
+        item: Item,
+        thread: DebugThread,
+        parent: int,
+        expression: str | None,
+        budget: Budget,
+        frame: Frame | None,
+    ) -> Variable:
+        kept = self._kept.get(parent, item, expression)
+        if kept is not None:
+            self._renew(kept, item, thread, frame)
+            return kept
+        made = self._made(item, thread, parent, expression, budget, frame)
+        if budget.has_time():
+            self._kept.keep(parent, item, expression, made)
+        return made
+
+    def _renew(self, kept: Variable, item: Item, thread: DebugThread, frame: Frame | None) -> None:
+        """Let the number in a kept row stand for the value again."""
+        if kept.variables_reference:
+            branch = ValueBranch(item.value, kept.evaluate_name, item.left_open)
+            branch.frame = frame
+            self._session.variables.renew(kept.variables_reference, thread.id, branch)
+
+    def _made(
         self,
         item: Item,
         thread: DebugThread,
@@ -130,17 +158,22 @@ class Presenter:
         branch.frame = frame
         return branch
 
+    def prepare(self, value: Any) -> None:
+        """Have the row of a tensor at hand before it is asked for."""
+        if version(value) is not None:
+            self.row(value, Budget())
+
     def row(self, value: Any, budget: Budget | None = None) -> Row:
         """How a value is shown."""
-        version = _version(value)
-        if version is None:
+        now = version(value)
+        if now is None:
             return _row(value, budget)
         known = self._rows.get(id(value))
-        if known is not None and known[0]() is value and known[1] == version:
+        if known is not None and known[0]() is value and known[1] == now:
             return known[2]
         row = _row(value, budget)
         if budget is None or budget.has_time():
-            self._keep(value, version, row)
+            self._keep(value, now, row)
         return row
 
     def _keep(self, tensor: torch.Tensor, version: int, row: Row) -> None:
@@ -172,14 +205,6 @@ def _text(item: Item, row: Row) -> str:
 def _row(value: Any, budget: Budget | None) -> Row:
     counts = count_children(value)
     return Row(summarize(value, budget), type_name(value), counts.named, counts.indexed)
-
-
-def _version(value: Any) -> int | None:
-    """What changes when a tensor is written to; None where that cannot be told."""
-    if type(value) is not torch.Tensor and type(value) is not torch.nn.Parameter:
-        return None
-    tensor: torch.Tensor = value
-    return None if tensor.is_inference() else tensor._version
 
 
 def _is_group(item: Item) -> bool:

@@ -202,3 +202,67 @@ def test_the_users_own_interpreter_is_a_scope(connect: Connect) -> None:
     dialogue.go("continue")
     dialogue.ended()
     assert "equal: True\n" in dialogue.client.output("stdout")
+
+
+WRITES = """\
+import torch
+from torch import fx, nn
+
+
+@fx.wrap
+def behind_torchs_back(x):
+    x.numpy()[0] = -1
+    return x
+
+
+class Net(nn.Module):
+    def forward(self, x):
+        kept = x + 1
+        written = x * 2
+        written.add_(10)
+        behind_torchs_back(written)
+        return kept + written
+
+
+fx.symbolic_trace(Net())(torch.arange(3.0))
+"""
+
+
+def test_rows_that_were_shown_before_are_shown_as_they_are_now(
+    connect: Connect, script: Script
+) -> None:
+    dialogue = connect()
+    dialogue.launch("add_", program=script(WRITES), stopOnEntry=False)
+    dialogue.stopped("function breakpoint", "add_")
+    before = dialogue.scope("Env")
+    assert before["mul"].value == "f32[3] cpu  min 0  max 4  mean 2"
+    dialogue.go("next")
+    dialogue.stopped("step", "behind_torchs_back")
+
+    after = dialogue.scope("Env")
+    assert after["mul"].value == "f32[3] cpu  min 10  max 14  mean 12  changed by %add_"
+    assert after["add"] == before["add"]
+    assert elements(dialogue, after["add"]) == ["1.0", "2.0", "3.0"]
+    assert elements(dialogue, after["mul"]) == ["10.0", "12.0", "14.0"]
+
+    dialogue.evaluate("add.numpy()[0] = 7", "repl")
+    assert dialogue.scope("Env")["add"].value == "f32[3] cpu  min 2  max 7  mean 4"
+    assert dialogue.value("add.numpy().fill(5)") == "None"
+    assert dialogue.scope("Env")["add"].value == "f32[3] cpu  min 5  max 5  mean 5"
+    dialogue.evaluate("add = torch.zeros(2)", "repl")
+    edited = dialogue.scope("Env")["add"]
+    assert edited.value == "f32[2] cpu  min 0  max 0  mean 0"
+    assert elements(dialogue, edited) == ["0.0", "0.0"]
+    dialogue.evaluate("add = torch.zeros(3)", "repl")
+    dialogue.go("next")
+    dialogue.stopped("step", "add_1")
+    written = dialogue.scope("Env")["mul"].value
+    assert written == "f32[3] cpu  min -1  max 14  mean 8.333  changed by %add_"
+    dialogue.go("continue")
+    dialogue.ended()
+
+
+def elements(dialogue: Dialogue, tensor: Variable) -> list[str]:
+    """What a row shows when it is opened."""
+    found = dialogue.children(tensor.variables_reference, filter="indexed")
+    return [each.value for each in found.values()]
