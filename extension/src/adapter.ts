@@ -2,6 +2,7 @@ import * as vscode from "vscode";
 import { type Listings, showAnew } from "./listings";
 import { log } from "./log";
 import { isPythonSide, pythonAdapter } from "./pythonDebug";
+import { breakpointsTaken, graphSessions } from "./sessions";
 
 /** Starts `python -m fxdap.adapter`, for a configuration that was completed. */
 export function adapterOf(configuration: vscode.DebugConfiguration, cwd: string): vscode.DebugAdapterDescriptor {
@@ -13,9 +14,11 @@ export function adapterOf(configuration: vscode.DebugConfiguration, cwd: string)
   return new vscode.DebugAdapterExecutable(command, [...options, "-m", "fxdap.adapter"], { cwd });
 }
 
-interface LoadedSource {
-  event?: string;
-  body?: { source?: { path?: string } };
+/** What is looked at of an event or a response. */
+interface Told {
+  event: string;
+  command: string;
+  body: { source?: { path?: string } };
 }
 
 /** Remembers whose listings are written, and logs the messages where someone asked for that much. */
@@ -27,12 +30,23 @@ export function trackerOf(session: vscode.DebugSession, listings: Listings): vsc
     }
   };
   return {
+    onWillStartSession: () => {
+      if (!isPythonSide(configuration)) {
+        graphSessions.add(session);
+      }
+    },
+    onWillStopSession: () => {
+      graphSessions.delete(session);
+    },
     onWillReceiveMessage: (message) => {
       trace("->", message);
     },
     onDidSendMessage: (message) => {
       trace("<-", message);
-      const { event, body } = message as LoadedSource;
+      const { event, body, command } = message as Partial<Told>;
+      if (command === "setFunctionBreakpoints") {
+        breakpointsTaken.fire(session);
+      }
       const listing = event === "loadedSource" ? body?.source?.path : undefined;
       if (listing !== undefined) {
         void showAnew(listing);
@@ -45,6 +59,7 @@ export function trackerOf(session: vscode.DebugSession, listings: Listings): vsc
       log.error(`${name}: ${error.message}`);
     },
     onExit: (code, signal) => {
+      graphSessions.delete(session);
       log.info(`${name}: the adapter ended (${signal ?? `exit code ${code ?? "unknown"}`})`);
     },
   };

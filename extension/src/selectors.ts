@@ -2,6 +2,7 @@ import * as vscode from "vscode";
 import type { LanguageServer } from "./languageServer";
 import type { Listings } from "./listings";
 import { DEBUG_TYPE } from "./log";
+import { allHaveTaken } from "./sessions";
 import { folderOf } from "./targets";
 
 /** As Python makes them: one breaks on `selector`, or has `example` typed for the user. */
@@ -26,7 +27,7 @@ export function breakOnSelector(server: LanguageServer): void {
   pick.onDidAccept(() => {
     const { selector, example } = pick.selectedItems[0] ?? { selector: pick.value.trim() };
     if (selector) {
-      addFunctionBreakpoint(selector);
+      void addFunctionBreakpoint(selector);
       pick.hide();
     } else if (example) {
       pick.value = example;
@@ -52,11 +53,13 @@ async function choicesFor(selector: string, server: LanguageServer): Promise<Cho
   return (await client?.sendRequest<Choice[]>("fxdap/matchSelector", { uri, selector })) ?? [];
 }
 
-export function addFunctionBreakpoint(selector: string): void {
+export async function addFunctionBreakpoint(selector: string): Promise<void> {
   const { debug } = vscode;
-  const known = debug.breakpoints.filter((each) => each instanceof vscode.FunctionBreakpoint);
-  if (!known.some(({ functionName }) => functionName === selector)) {
+  const there = debug.breakpoints.filter((each) => each instanceof vscode.FunctionBreakpoint);
+  if (!there.some(({ functionName }) => functionName === selector)) {
+    const taken = allHaveTaken();
     debug.addBreakpoints([new vscode.FunctionBreakpoint(selector)]);
+    await taken;
   }
   vscode.window.setStatusBarMessage(`FX: breaks on ${selector}`, 5000);
 }
@@ -69,7 +72,7 @@ export interface Place {
 /** "Break on Every Such Operator", on a line of a listing. */
 export async function breakOnEvery(server: LanguageServer, place: Place = {}): Promise<void> {
   const { selector } = await nodeAt(cursorAt(place), server);
-  addFunctionBreakpoint(selector);
+  await addFunctionBreakpoint(selector);
 }
 
 /** "Run to This Node": goes on to it, or starts what the listing belongs to and stops there first. */

@@ -100,6 +100,7 @@ story("up from Python", () => {
     await code.command("FX: Break on Selector");
     await code.type("head");
     await code.choosePick("Break on head");
+    await code.status("FX: breaks on head").waitFor();
     await code.resumeSession("python first");
     await code.stoppedLine(/%head = head\(%add\)/);
     await code.session(/^FX Graph: python first.*Paused On Function Breakpoint/i);
