@@ -136,6 +136,11 @@ class Frame:
                 yield index
 
     @property
+    def runs_users_interpreter(self) -> bool:
+        """Whether the nodes are run by an Interpreter that the user has written."""
+        return type(self.interpreter) not in (type(None), torch.fx.Interpreter)
+
+    @property
     def outside(self) -> str:
         """What going back leaves as it is, whatever nodes it undoes; "" if nothing."""
         return ""

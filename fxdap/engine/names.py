@@ -133,15 +133,25 @@ def reads_own_value(text: str, name: str) -> bool:
     )
 
 
+@lru_cache(maxsize=512)
+def _calls(text: str) -> bool:
+    """Whether an expression calls something, which may write into anything."""
+    tree = ast.parse(text.strip(), mode="eval")
+    return any(isinstance(node, ast.Call) for node in ast.walk(tree))
+
+
 def evaluate(text: str, frame: Frame, scratch: dict[str, Any] | None = None) -> Any:
     """Return the value of an expression at the frame's position. Raises what it raises."""
-    names = Names(frame, scratch)
-    return _run(eval, compile_expression(text), text, names)
+    names, code = Names(frame, scratch), compile_expression(text)
+    if _calls(text):
+        frame.thread.ran_code = True
+    return _run(eval, code, text, names)
 
 
 def execute_statements(text: str, frame: Frame, scratch: dict[str, Any]) -> None:
     """Run Python statements typed in the console; new names stay in `scratch`."""
     names = Names(frame, scratch)
+    frame.thread.ran_code = True
     _run(exec, compile(text, "<fxdap>", "exec", dont_inherit=True), text, names)
 
 

@@ -63,6 +63,8 @@ class DebugThread:
         """What the user has changed since `take_changed` was called."""
         self.evaluating = 0
         """How many evaluations are under way: graphs that they run do not stop."""
+        self.ran_code = False
+        """Whether conditions, watches or the console have called anything since this was reset."""
         self._resuming = False
         self._abandoned = False
         self._interrupted = False

@@ -7,8 +7,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-import torch
-
 from fxdap.engine.frame import Frame
 from fxdap.engine.program import Program
 from fxdap.engine.storage import extent, overlap, tensors_in
@@ -52,19 +50,15 @@ def change_note(program: Program, changed: Mapping[int, int], index: int) -> str
 
 def may_differ(thread: DebugThread) -> bool:
     """Whether values may be others than when this was last asked of the thread: a node has written
-    in place since, or has run code that nothing is known of.
+    in place since, or code has run that nothing is known of.
     """
-    found = False
+    found, thread.ran_code = thread.ran_code, False
     for frame in thread.frames:
         before, now = _passed.get(frame, 0), frame.cursor
-        found |= now < before or _runs_users_code(frame) or any(_writing(frame, before, now))
+        users = frame.runs_users_interpreter and now > before
+        found |= now < before or users or any(_writing(frame, before, now))
         _passed[frame] = now
     return found
-
-
-def _runs_users_code(frame: Frame) -> bool:
-    """Whether every node passes through an Interpreter of the user's own."""
-    return type(frame.interpreter) not in (type(None), torch.fx.Interpreter)
 
 
 def _writers(frame: Frame, start: int, end: int) -> list[int]:

@@ -13,7 +13,6 @@ from fxdap.engine.frame import Frame
 from fxdap.engine.program import Program
 from fxdap.engine.stops import Stop
 from fxdap.engine.thread import DebugThread
-from fxdap.server.changes import may_differ
 from fxdap.server.debugpy_threads import is_suspended
 from fxdap.server.env_tree import newest_value
 from fxdap.server.log_groups import LogGroups
@@ -65,7 +64,8 @@ class Events:
         self.session.early.overtaken(thread)
         self.memory_changed(thread)
         single = len(self.session.debugger.threads()) == 1
-        if may_differ(thread) or not single:
+        self.session.presenter.refresh(thread)
+        if not single:
             self.session.presenter.clear()
         diagnosis = self.session.diagnoses.at_stop(thread)
         told = (stop.text, diagnosis.cause if diagnosis is not None else "")

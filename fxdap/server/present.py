@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from fxdap.engine.frame import Frame
 from fxdap.engine.thread import DebugThread
+from fxdap.server.changes import may_differ
 from fxdap.server.kept_variables import KeptVariables, version
 from fxdap.server.variables_tree import Branch, Item, LazyBranch, ValueBranch
 from fxdap.view.budget import Budget
@@ -38,6 +39,16 @@ class Row(NamedTuple):
     indexed: int
 
 
+class _Page(NamedTuple):
+    """What rows that are shown together share: where they stand, and what they may cost."""
+
+    thread: DebugThread
+    parent: int
+    expression: str | None
+    budget: Budget
+    frame: Frame | None
+
+
 class Presenter:
     """Formats values within a time budget; a tensor's row is kept until the tensor changes."""
 
@@ -51,6 +62,11 @@ class Presenter:
         self._rows.clear()
         self._kept.clear()
 
+    def refresh(self, thread: DebugThread) -> None:
+        """Forget the kept rows if a thread's values may not be what they show any more."""
+        if may_differ(thread):
+            self.clear()
+
     def variables(
         self,
         items: list[Item],
@@ -60,55 +76,41 @@ class Presenter:
         value_format: ValueFormat | None = None,
     ) -> list[Variable]:
         """Number and format sibling items."""
-        budget = Budget()
+        self.refresh(thread)
         above = self._session.variables.get(parent)
         frame = above.frame if above is not None else None
-        found = [self._variable(item, thread, parent, expression, budget, frame) for item in items]
+        page = _Page(thread, parent, expression, Budget(), frame)
+        found = [self._variable(item, page) for item in items]
         if value_format is None or not value_format.hex:
             return found
         pairs = zip(found, items, strict=True)
         return [replace(v, value=formatted(i.value, v.value, value_format)) for v, i in pairs]
 
-    def _variable(
-        self,
-        item: Item,
-        thread: DebugThread,
-        parent: int,
-        expression: str | None,
-        budget: Budget,
-        frame: Frame | None,
-    ) -> Variable:
-        kept = self._kept.get(parent, item, expression)
+    def _variable(self, item: Item, page: _Page) -> Variable:
+        kept = self._kept.get(page.parent, item, page.expression)
         if kept is not None:
-            self._renew(kept, item, thread, frame)
+            self._renew(kept, item, page)
             return kept
-        made = self._made(item, thread, parent, expression, budget, frame)
-        if budget.has_time():
-            self._kept.keep(parent, item, expression, made)
+        made = self._made(item, page)
+        if page.budget.has_time():
+            self._kept.keep(page.parent, item, page.expression, made)
         return made
 
-    def _renew(self, kept: Variable, item: Item, thread: DebugThread, frame: Frame | None) -> None:
+    def _renew(self, kept: Variable, item: Item, page: _Page) -> None:
         """Let the number in a kept row stand for the value again."""
         if kept.variables_reference:
             branch = ValueBranch(item.value, kept.evaluate_name, item.left_open)
-            branch.frame = frame
-            self._session.variables.renew(kept.variables_reference, thread.id, branch)
+            branch.frame = page.frame
+            self._session.variables.renew(kept.variables_reference, page.thread.id, branch)
 
-    def _made(
-        self,
-        item: Item,
-        thread: DebugThread,
-        parent: int,
-        expression: str | None,
-        budget: Budget,
-        frame: Frame | None,
-    ) -> Variable:
-        path = expression_of(item, expression)
-        row, branch = self._shown(item, path, budget)
+    def _made(self, item: Item, page: _Page) -> Variable:
+        path = expression_of(item, page.expression)
+        row, branch = self._shown(item, path, page.budget)
         reference = 0
         if branch is not None:
-            branch.frame = frame
-            reference = self._session.variables.add((parent, item.name), thread.id, branch)
+            branch.frame = page.frame
+            key = page.parent, item.name
+            reference = self._session.variables.add(key, page.thread.id, branch)
         return Variable(
             name=item.name,
             value=self.styled(_text(item, row)),

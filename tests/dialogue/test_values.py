@@ -266,3 +266,17 @@ def elements(dialogue: Dialogue, tensor: Variable) -> list[str]:
     """What a row shows when it is opened."""
     found = dialogue.children(tensor.variables_reference, filter="indexed")
     return [each.value for each in found.values()]
+
+
+def test_a_row_shows_what_a_condition_has_written(connect: Connect, script: Script) -> None:
+    dialogue = connect()
+    dialogue.launch("mul", program=script(WRITES), stopOnEntry=False)
+    dialogue.stopped("function breakpoint", "mul")
+    assert dialogue.scope("Env")["add"].value == "f32[3] cpu  min 1  max 3  mean 2"
+
+    dialogue.break_on({"name": "add_", "condition": "add.numpy().fill(7) is None"})
+    dialogue.go("continue")
+    dialogue.stopped("function breakpoint", "add_")
+    assert dialogue.scope("Env")["add"].value == "f32[3] cpu  min 7  max 7  mean 7"
+    dialogue.go("continue")
+    dialogue.ended()

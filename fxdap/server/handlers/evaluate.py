@@ -46,14 +46,14 @@ def evaluate_(session: Session, arguments: EvaluateArguments) -> Struct:
     """Evaluate Python at a frame; the console also runs statements."""
     frame = _frame(session, arguments.frame_id)
     text = arguments.expression.strip().removeprefix("%")
-    if arguments.context == "repl" and _expression(text) is None:
+    if arguments.context == "repl" and not _is_expression(text):
         return _run_statements(session, frame, arguments.expression)
     if arguments.context == "hover":
         return _hover(session, frame, text, arguments)
     if arguments.context == "repl":
         value = _typed(session, frame, text, lambda: _value(session, frame, text))
     else:
-        value = _watched(session, frame, text)
+        value = _value(session, frame, text)
     if arguments.context == "clipboard":
         return EvaluateResponseBody(result=clipboard_text(value), variables_reference=0)
     shown = _shown(session, frame, value, text, arguments.context)
@@ -89,6 +89,7 @@ def _hovered_place(arguments: EvaluateArguments) -> tuple[str, int, int]:
 def _shown(
     session: Session, frame: Frame, value: Any, text: str, context: str | None
 ) -> EvaluateResponseBody:
+    session.presenter.refresh(frame.thread)
     row = session.presenter.row(value)
     reference = 0
     index = frame.program.by_name.get(text)
@@ -118,12 +119,12 @@ def _frame(session: Session, frame_id: int | None) -> Frame:
     return top
 
 
-def _expression(text: str) -> ast.Expression | None:
-    """None for what is no expression."""
+def _is_expression(text: str) -> bool:
     try:
-        return ast.parse(text, mode="eval")
+        ast.parse(text, mode="eval")
     except (SyntaxError, ValueError):  # ValueError: a null byte
-        return None
+        return False
+    return True
 
 
 def _value(session: Session, frame: Frame, text: str) -> Any:
@@ -137,25 +138,11 @@ def _value(session: Session, frame: Frame, text: str) -> Any:
         raise RequestError(f"{type(error).__name__}: {error}") from None
 
 
-def _watched(session: Session, frame: Frame, text: str) -> Any:
-    """As `_value`; what it calls may write into values without torch's knowledge."""
-    try:
-        return _value(session, frame, text)
-    finally:
-        tree = _expression(text)
-        if tree is not None and any(isinstance(node, ast.Call) for node in ast.walk(tree)):
-            session.presenter.clear()
-
-
 def _typed(session: Session, frame: Frame, text: str, run: Callable[[], Any]) -> Any:
-    """Run what was typed in the console; what it wrote in the run can be stepped back over.
-
-    What it wrote with numpy is not known: all values are read again.
-    """
+    """Run what was typed in the console; what it wrote in the run can be stepped back over."""
     try:
         return recorded(frame, text, run)
     finally:
-        session.presenter.clear()
         if frame.thread.changed:
             session.edited(frame.thread, text)
 

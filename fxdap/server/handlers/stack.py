@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import torch
 from msgspec import Struct
 
 from fxdap.engine.current_frames import current_frames
@@ -108,7 +107,7 @@ def _branches(view: FrameView) -> list[tuple[str, Branch, str | None, bool]]:
     found.append(("Env", Group(lambda: env_items(frame, path)), "locals", False))
     module = _submodule(frame.program.module, path)
     found.append(("Module", ValueBranch(module, _module_expression(path)), None, True))
-    if node_level and type(frame.interpreter) not in (type(None), torch.fx.Interpreter):
+    if node_level and frame.runs_users_interpreter:
         found.append(("Interpreter", ValueBranch(frame.interpreter, "self"), None, False))
     if node_level:
         found.append(("Meta", Group(lambda: meta_items(frame)), None, True))
