@@ -13,6 +13,7 @@ import torch
 from torch.fx import Graph
 
 from fxdap.engine.breakpoints import Breakpoints
+from fxdap.engine.collector import WORTH_TELLING, expect_kept
 from fxdap.engine.effects import find_effects
 from fxdap.engine.exceptions import ExceptionFilters
 from fxdap.engine.frame import Frame
@@ -323,9 +324,14 @@ class Debugger:
                 return body.run(thread, list(inputs))
         frame = ProgramFrame(program, thread, caller)
         _take_inputs(frame, inputs)
-        result = run_in(thread, frame, frame.run)
-        frame.end()
-        return result
+        kept = len(program) if self.options.keep_values else 0
+        if kept < WORTH_TELLING:
+            return _run_to_end(frame)
+        expect_kept(kept)
+        try:
+            return _run_to_end(frame)
+        finally:
+            expect_kept(-kept)
 
     def filter_exceptions(self, filters: ExceptionFilters) -> None:
         """Stop at these from now on, in graphs that are running too."""
@@ -345,6 +351,12 @@ class Debugger:
             self.known_threads.clear()
         for thread in threads:
             thread.detach()
+
+
+def _run_to_end(frame: ProgramFrame) -> Any:
+    result = run_in(frame.thread, frame, frame.run)
+    frame.end()
+    return result
 
 
 def _take_inputs(frame: Frame, inputs: Iterable[Any]) -> None:
