@@ -13,6 +13,7 @@ from benchmarks.timing import median, percentile, stopwatch
 
 ROUNDS = 200
 PEER_ROUNDS = 40
+TURN = 20
 PAGE = 100
 
 
@@ -80,11 +81,14 @@ def stopped_at(factory: str, selector: str) -> Iterator[Session]:
 
 
 def _steps(session: Session, rounds: int, scope: str) -> tuple[list[float], list[float]]:
-    """Alternate bare steps and steps with threads, stack, scopes and one scope's variables."""
+    """Bare steps, and steps with threads, stack, scopes and one scope's variables, in turn.
+
+    A client does the one or the other several times: an editor asks the same at every stop.
+    """
     steps, refreshes = [], []
-    for _ in range(rounds):
-        steps.append(stopwatch(session.step))
-        refreshes.append(stopwatch(lambda: _refresh(session, scope)))
+    for _ in range(rounds // TURN):
+        steps += [stopwatch(session.step) for _ in range(TURN)]
+        refreshes += [stopwatch(lambda: _refresh(session, scope)) for _ in range(TURN)]
     return steps, refreshes
 
 

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from fxdap.adapter.batches import batched
 from fxdap.adapter.exits import Exit, ended
+from fxdap.adapter.read_ahead import ReadAhead
 from fxdap.wire.connection import Connection
 from fxdap.wire.dispatch import decode_body
 from fxdap.wire.envelope import Event, Request, Response, payload
@@ -74,6 +75,7 @@ class Debuggee:
         self._owner = owner
         self._origin: Origin | None = None
         self._connection: Connection | None = None
+        self._ahead = ReadAhead(self._ask, self._pass_on)
         self._unanswered: dict[int, Request | Answer] = {}
         self._lost = threading.Event()
         self._abandoned = False
@@ -129,6 +131,8 @@ class Debuggee:
         self.last_command = request.command
         if request.command in _RESUMING:
             self._last_stop = None
+        if self._ahead.takes(request):
+            return
         if self._connection is None:
             raise RequestError("the debuggee cannot be reached yet")
         seq = self._connection.forward(
@@ -139,6 +143,10 @@ class Debuggee:
 
     def ask(self, command: str, arguments: Struct | Raw | None, then: Answer) -> None:
         """Send a request of the adapter's own; `then` gets the answer, None if none can come."""
+        self._ahead.forget()
+        self._ask(command, arguments, then)
+
+    def _ask(self, command: str, arguments: Struct | Raw | None, then: Answer) -> None:
         if self._connection is None:
             then(None)
             return
@@ -195,9 +203,16 @@ class Debuggee:
         if isinstance(waiting, Request):
             if response.command == "evaluate" and self._origin is not None:
                 self._origin.drain()
+            self._ahead.answered(waiting, response)
             self._client.forward(response, request_seq=waiting.seq)
         elif waiting is not None:
             waiting(response)
+
+    def _pass_on(self, request: Request, answer: Response | None) -> None:
+        if answer is None:
+            self._client.fail(request, self.reason)
+        else:
+            self._client.forward(answer, request_seq=request.seq)
 
     def _take_event(self, event: Event) -> None:
         if event.event == "stopped":
@@ -206,7 +221,9 @@ class Debuggee:
                 self._origin.drain()
         elif event.event == "progressStart":
             event = self._renumbered(event)
+        self._ahead.happened(event)
         self._owner.on_event(self, event)
+        self._ahead.told()
 
     def _renumbered(self, event: Event) -> Event:
         """A progressStart whose requestId is the client's own number."""
@@ -224,6 +241,7 @@ class Debuggee:
             self._fail_unanswered()
 
     def _fail_unanswered(self) -> None:
+        self._ahead.forget()
         while self._unanswered:
             try:
                 _, waiting = self._unanswered.popitem()

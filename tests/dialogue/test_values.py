@@ -142,7 +142,8 @@ def test_what_belongs_to_an_earlier_stop_is_refused(dialogue: Dialogue) -> None:
     dialogue.launch(graph="mlp.py:MLP", capture="symbolic_trace")
     dialogue.stopped("entry", "x")
     frame = dialogue.frame
-    node = dialogue.scopes()["Node"].variables_reference
+    module = dialogue.evaluate("module").variables_reference
+    assert dialogue.children(module)
     dialogue.go("next")
     dialogue.stopped("step", "fc1")
     for command, arguments in {
@@ -154,7 +155,7 @@ def test_what_belongs_to_an_earlier_stop_is_refused(dialogue: Dialogue) -> None:
             f"stack frame {frame} is unknown or out of date"
         )
     assert "is unknown or out of date" in dialogue.refused(
-        "variables", {"variablesReference": node}
+        "variables", {"variablesReference": module}
     )
     assert "is unknown" in dialogue.refused("variables", {"variablesReference": 7})
     assert dialogue.scope("Node")
