@@ -1,13 +1,13 @@
 """A debugged process as the session sees it: its connection, and what is unanswered on it."""
 
 import threading
-from collections.abc import Callable
 from typing import Protocol
 
-from msgspec import Raw, Struct
+from msgspec import MsgspecError, Raw, Struct
 from msgspec.structs import replace
 
 from fxdap.adapter.batches import batched
+from fxdap.adapter.client import Answer
 from fxdap.adapter.exits import Exit, ended
 from fxdap.adapter.read_ahead import ReadAhead
 from fxdap.wire.connection import Connection
@@ -27,8 +27,6 @@ _RESUMING = {
     "restartFrame",
 }
 _GRACE_S = 1.0
-
-Answer = Callable[[Response | None], None]
 
 
 class Origin(Protocol):
@@ -70,12 +68,12 @@ class Debuggee:
         self.ready = False
         self.last_command = ""
         self.finished = threading.Event()
-        self._last_stop: Event | None = None
+        self._last_stop: StoppedEventBody | None = None
         self._client = client
         self._owner = owner
         self._origin: Origin | None = None
         self._connection: Connection | None = None
-        self._ahead = ReadAhead(self._ask, self._pass_on)
+        self._ahead = ReadAhead(self._ask, self.pass_on)
         self._unanswered: dict[int, Request | Answer] = {}
         self._lost = threading.Event()
         self._abandoned = False
@@ -89,8 +87,7 @@ class Debuggee:
     @property
     def stopped_thread(self) -> int | None:
         """The thread that stopped last, if nothing has been resumed since."""
-        stop = self._last_stop
-        return decode_body(StoppedEventBody, stop.body).thread_id if stop else None
+        return self._last_stop.thread_id if self._last_stop is not None else None
 
     @property
     def owned(self) -> bool:
@@ -120,7 +117,10 @@ class Debuggee:
             elif self._abandoned:
                 continue
             elif isinstance(message, Event):
-                self._take_event(message)
+                try:
+                    self._take_event(message)
+                except MsgspecError:  # the client may know better
+                    self._client.forward(message)
             else:
                 self._owner.on_request(self, message)
         self._lost.set()
@@ -160,6 +160,14 @@ class Debuggee:
         """Pass on the client's answer to a request of the debuggee."""
         if self._connection is not None:
             self._connection.forward(response, request_seq=request_seq)
+
+    def pass_on(self, request: Request, answer: Response | None) -> None:
+        """Give a request of the client its answer, None if none can come."""
+        if answer is None:
+            self._client.fail(request, self.reason)
+        else:
+            answer = replace(answer, command=request.command)
+            self._client.forward(answer, request_seq=request.seq)
 
     def seq_of(self, client_seq: int) -> int | None:
         """The number under which the debuggee knows an unanswered request of the client."""
@@ -204,24 +212,18 @@ class Debuggee:
             if response.command == "evaluate" and self._origin is not None:
                 self._origin.drain()
             self._ahead.answered(waiting, response)
-            self._client.forward(response, request_seq=waiting.seq)
+            self.pass_on(waiting, response)
         elif waiting is not None:
             waiting(response)
 
-    def _pass_on(self, request: Request, answer: Response | None) -> None:
-        if answer is None:
-            self._client.fail(request, self.reason)
-        else:
-            self._client.forward(answer, request_seq=request.seq)
-
     def _take_event(self, event: Event) -> None:
         if event.event == "stopped":
-            self._last_stop = event
+            self._last_stop = decode_body(StoppedEventBody, event.body)
             if self._origin is not None:
                 self._origin.drain()
         elif event.event == "progressStart":
             event = self._renumbered(event)
-        self._ahead.happened(event)
+        self._ahead.happened(event.event, self.stopped_thread)
         self._owner.on_event(self, event)
         self._ahead.told()
 
@@ -248,6 +250,6 @@ class Debuggee:
             except KeyError:  # another thread took the last one
                 return
             if isinstance(waiting, Request):
-                self._client.fail(waiting, self.reason)
+                self.pass_on(waiting, None)
             else:
                 waiting(None)

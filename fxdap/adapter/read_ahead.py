@@ -8,15 +8,15 @@ from typing import NamedTuple
 
 from msgspec import MsgspecError, Struct
 
+from fxdap.adapter.client import Answer
 from fxdap.wire.dispatch import decode_arguments, decode_body
-from fxdap.wire.envelope import Event, Request, Response
+from fxdap.wire.envelope import Request, Response
 from fxdap.wire.errors import RequestError
 from fxdap.wire.messages import (
     ScopesArguments,
     ScopesResponseBody,
     StackTraceArguments,
     StackTraceResponseBody,
-    StoppedEventBody,
     VariablesArguments,
 )
 
@@ -28,8 +28,6 @@ MOST = 8
 
 _FIRST = ("threads", "stackTrace")
 _BELOW = ("scopes", "variables")  # these need the stack's answer
-
-Answer = Callable[[Response | None], None]
 
 
 class Question(NamedTuple):
@@ -59,9 +57,9 @@ class _Stop:
             self.habits.append(question)
 
     def _can_be_asked_ahead(self, arguments: Struct) -> bool:
-        """Whether it can be told at the next stop, and runs no code of the user's.
+        """Whether it can be told at the next stop, and changes nothing.
 
-        Of variables only the scopes' own: those further down may have to be computed.
+        Of variables only the scopes' own: those further down may be computed by the user's code.
         """
         if isinstance(arguments, ScopesArguments):
             return arguments.frame_id == self._top
@@ -120,8 +118,8 @@ class ReadAhead:
 
     An editor asks the same at every stop: threads, the stack, the scopes of the frame on top, their
     variables, each when it has the answer before. Asked at once, all that costs it a quarter less.
-    An answer is given only if it is what the debuggee would say now: any other request, any
-    event but output, and a tenth of a second make it void.
+    An answer is given only if it is what the debuggee would say now: any other request, its answer,
+    any event but output, and a tenth of a second make it void.
 
     Threads: the client thread calls `takes`, the debuggee thread `happened`, `told`, `answered` and
     what `ask` is given, any thread `forget`. `_lock` guards all; nothing is sent while it is held.
@@ -161,11 +159,11 @@ class ReadAhead:
         with self._lock:
             self._stop.give_up()
 
-    def happened(self, event: Event) -> None:
-        """The client is about to be told of an event."""
-        if event.event == "stopped":
-            self._stopped(decode_body(StoppedEventBody, event.body).thread_id)
-        elif event.event != "output":
+    def happened(self, event: str, thread: int | None) -> None:
+        """The client is about to be told of an event; `thread` is the one that stopped last."""
+        if event == "stopped":
+            self._stopped(thread)
+        elif event != "output":
             self.forget()
 
     def told(self) -> None:
@@ -174,9 +172,14 @@ class ReadAhead:
         self._get(due)
 
     def answered(self, request: Request, answer: Response) -> None:
-        """The client is about to have an answer of the debuggee's."""
+        """The client is about to have an answer of the debuggee's.
+
+        What was asked for before the stop may have gone on until now, on another thread.
+        """
         question = _question(request)
-        if question is not None:
+        if question is None:
+            self.forget()
+        else:
             self._learn(self._stop, question, answer)
 
     def _stopped(self, thread: int | None) -> None:
@@ -200,7 +203,7 @@ class ReadAhead:
                 due = asked.stop.expect(_BELOW)
         with self._lock:
             asked.answer = answer
-            if (answer is None or not answer.success) and asked.client is None:
+            if answer is None or not answer.success:
                 asked.stop.ahead.pop(asked.question, None)
         if asked.client is not None:
             self._pass_on(asked.client, answer)

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Raw
@@ -176,7 +177,7 @@ class Session:
     def _relay_breakpoints(self, debuggee: "Debuggee", request: Request) -> None:
         """Pass `setBreakpoints` on and hear where the breakpoints are."""
         kept = replace(request, arguments=request.arguments.copy())
-        pass_on = self._pass_answer(debuggee, kept)
+        pass_on = partial(debuggee.pass_on, kept)
 
         def answered(answer: Response | None) -> None:
             if answer is not None:
@@ -279,7 +280,7 @@ class Session:
             self._client.respond(request)  # it has its answer already
         else:
             debuggee.ask(
-                "cancel", replace(arguments, request_id=seq), self._pass_answer(debuggee, request)
+                "cancel", replace(arguments, request_id=seq), partial(debuggee.pass_on, request)
             )
 
     # How debuggees come and go.
@@ -354,7 +355,7 @@ class Session:
             refused = answer is not None and not answer.success and debuggee is self._debuggee
             if refused:
                 self._debuggee, self._state = None, State.READY
-        self._pass_answer(debuggee, attempt.request)(answer)
+        debuggee.pass_on(attempt.request, answer)
         if refused:
             debuggee.abandon("the launch failed")
             debuggee.kill()
@@ -397,15 +398,3 @@ class Session:
         linger = threading.Timer(_LINGER_S, self._on_finished)
         linger.daemon = True
         linger.start()
-
-    def _pass_answer(
-        self, debuggee: "Debuggee", request: Request
-    ) -> Callable[[Response | None], None]:
-        def answered(answer: Response | None) -> None:
-            if answer is None:
-                self._client.fail(request, debuggee.reason)
-            else:
-                answer = replace(answer, command=request.command)
-                self._client.forward(answer, request_seq=request.seq)
-
-        return answered

@@ -325,13 +325,15 @@ class Debugger:
         frame = ProgramFrame(program, thread, caller)
         _take_inputs(frame, inputs)
         kept = len(program) if self.options.keep_values else 0
-        if kept < WORTH_TELLING:
-            return _run_to_end(frame)
-        expect_kept(kept)
+        if kept >= WORTH_TELLING:
+            expect_kept(kept)
         try:
-            return _run_to_end(frame)
+            result = run_in(thread, frame, frame.run)
+            frame.end()
+            return result
         finally:
-            expect_kept(-kept)
+            if kept >= WORTH_TELLING:
+                expect_kept(-kept)
 
     def filter_exceptions(self, filters: ExceptionFilters) -> None:
         """Stop at these from now on, in graphs that are running too."""
@@ -351,12 +353,6 @@ class Debugger:
             self.known_threads.clear()
         for thread in threads:
             thread.detach()
-
-
-def _run_to_end(frame: ProgramFrame) -> Any:
-    result = run_in(frame.thread, frame, frame.run)
-    frame.end()
-    return result
 
 
 def _take_inputs(frame: Frame, inputs: Iterable[Any]) -> None:

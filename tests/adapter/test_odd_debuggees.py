@@ -1,12 +1,19 @@
 """Debuggees that do not behave: scripts in the place of the server, started as it would be."""
 
+import io
+import socket
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec import Raw
 
+from fxdap.adapter.debuggee import Debuggee
+from fxdap.adapter.session import Session
 from fxdap.wire.client import DapClient, RequestFailed
+from fxdap.wire.connection import Connection
+from fxdap.wire.envelope import Event
 from tests.adapter.conftest import wait_gone
 
 CONNECT = """
@@ -163,3 +170,22 @@ def test_a_launched_process_may_be_left_running(client: DapClient, launch: Launc
     client.wait_response(seq)
     client.request("disconnect", {"terminateDebuggee": False})
     assert client.wait_exit() == 0
+
+
+@pytest.mark.parametrize("event", ["stopped", "breakpoint", "progressStart", "output"])
+@pytest.mark.parametrize("body", [b"{}", b"[7]", b'{"threadId":"one","breakpoint":"one"}'])
+def test_an_event_that_the_adapter_cannot_read_is_passed_on(event: str, body: bytes) -> None:
+    """Without our client, which accepts no such event."""
+    ours, theirs = socket.socketpair()
+    received = io.BytesIO()
+    session = Session(Connection(io.BytesIO(), received), lambda: None)
+    peer = Connection.over_socket(theirs)
+    peer.forward(Event(seq=1, event=event, body=Raw(body)))
+    peer.send_event("later")
+    peer.finish_sending()
+    connection = Connection.over_socket(ours)
+    Debuggee(session._client.connection, session).serve(connection)
+    connection.close()
+    peer.close()
+    told = Connection(io.BytesIO(received.getvalue()), io.BytesIO())
+    assert [getattr(told.read(), "event", None) for _ in range(3)] == [event, "later", None]

@@ -8,7 +8,7 @@ from msgspec.json import encode
 
 from fxdap.adapter import read_ahead
 from fxdap.adapter.read_ahead import FRESH_S, MOST, ReadAhead
-from fxdap.wire.envelope import ABSENT, Event, Request, Response
+from fxdap.wire.envelope import ABSENT, Request, Response
 
 THREAD = {"threadId": 1}
 
@@ -32,8 +32,7 @@ class Talk:
     def stop(self, thread: int = 1, *, tell: bool = True) -> None:
         self.asked.clear()
         self.given.clear()
-        body = {"reason": "step", "threadId": thread}
-        self.ahead.happened(Event(seq=1, event="stopped", body=Raw(encode(body))))
+        self.ahead.happened("stopped", thread)
         if tell:
             self.ahead.told()
 
@@ -53,11 +52,15 @@ class Talk:
         for _, _, then in lost:
             then(None)
 
+    def settle(self, command: str, body: Any = None, **arguments: Any) -> None:
+        """The debuggee answers what was relayed to it."""
+        request = Request(seq=1, command=command, arguments=Raw(encode(arguments)))
+        self.ahead.answered(request, _response(command, body))
+
     def relayed(self, command: str, body: Any, **arguments: Any) -> None:
         """What is asked and answered as if there was no ReadAhead."""
         assert not self.take(command, **arguments)
-        request = Request(seq=1, command=command, arguments=Raw(encode(arguments)))
-        self.ahead.answered(request, _response(command, body))
+        self.settle(command, body, **arguments)
 
     def look(self, frame: int, scope: int) -> None:
         """What an editor asks, all of it relayed."""
@@ -146,8 +149,7 @@ def test_other_arguments_are_another_question(looked: Talk) -> None:
 )
 def test_an_event_makes_what_was_asked_ahead_void(looked: Talk, event: str) -> None:
     looked.answer("threads")
-    body = Raw(b'{"reason":"pause","threadId":2}')
-    looked.ahead.happened(Event(seq=1, event=event, body=body))
+    looked.ahead.happened(event, 2)
     looked.answer("stackTrace", _stack(8))
     assert looked.commands() == []
     assert not looked.take("threads")
@@ -156,7 +158,7 @@ def test_an_event_makes_what_was_asked_ahead_void(looked: Talk, event: str) -> N
 
 def test_output_does_not(looked: Talk) -> None:
     looked.answer("threads")
-    looked.ahead.happened(Event(seq=1, event="output"))
+    looked.ahead.happened("output", 1)
     assert looked.take("threads")
 
 
@@ -167,6 +169,18 @@ def test_another_request_makes_it_void(looked: Talk, command: str) -> None:
     looked.answer("stackTrace", _stack(8))
     assert looked.commands() == []
     assert not looked.take("threads")
+
+
+def test_the_answer_to_a_request_from_before_the_stop_makes_it_void(talk: Talk) -> None:
+    """A statement on another thread may go on while this one stops, and write when it ends."""
+    talk.look(frame=7, scope=5)
+    assert not talk.take("evaluate", expression="x.add_(1)")
+    talk.stop()
+    talk.answer("threads")
+    talk.settle("evaluate", expression="x.add_(1)")
+    assert not talk.take("threads")
+    talk.answer("stackTrace", _stack(8))
+    assert talk.commands() == []
 
 
 def test_an_old_answer_is_not_given(looked: Talk) -> None:
