@@ -24,10 +24,6 @@ from torch.fx.graph import inplace_methods, magic_methods
 
 SEGMENT_LENGTH = 32
 SPRINT_LENGTH = 128
-CHUNK = 56
-"""Registers written at once: more would need over 512 bytes, which Python takes from the C
-library, and that tidies up all freed small tensors before it gives them.
-"""
 
 Segment = Callable[[list[Any], bytearray, Callable[[int], None], Any, Callable[[int], None]], Any]
 
@@ -157,15 +153,11 @@ class SegmentWriter:
 
     def _stores(self) -> list[str]:
         if self._keep:
-            starts = range(self._span.start, self._span.stop, CHUNK)
-            return [self._store(range(s, min(s + CHUNK, self._span.stop))) for s in starts]
+            values = "".join(f"{self._place(each)}, " for each in self._span)
+            return [f"R[{self._span.start}:{self._span.stop}] = ({values})"]
         dead = {each for index in self._span for each in self._layout.last_uses[index]}
         alive = (each for each in self._span if each not in dead)
         return [f"R[{each}] = {self._place(each)}" for each in alive]
-
-    def _store(self, chunk: range) -> str:
-        values = "".join(f"{self._place(each)}, " for each in chunk)
-        return f"R[{chunk.start}:{chunk.stop}] = ({values})"
 
     def _place(self, index: int) -> str:
         """Where a node's value is while the segment runs."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 from torch.fx import Graph, Node
 
-from fxdap.engine.codegen import CHUNK, SEGMENT_LENGTH, SPRINT_LENGTH, Segment, SegmentWriter
+from fxdap.engine.codegen import SEGMENT_LENGTH, SPRINT_LENGTH, Segment, SegmentWriter
 from fxdap.engine.opaque import runs_python
 from fxdap.view.listing import Listing, build_listing
 from fxdap.view.regions import Region, regions
@@ -45,7 +45,6 @@ class Skipped(Released):
 
 RELEASED = Released()
 SKIPPED = Skipped()
-_BLANK = [RELEASED] * CHUNK
 
 
 class SegmentSize(NamedTuple):
@@ -168,10 +167,9 @@ class Program:
         """The run is over and nothing looks at its values any more."""
         registers = store.registers
         if kept:
-            # The newest first: the next run is then given memory in the order of its addresses.
-            for start in reversed(range(0, len(registers), CHUNK)):
-                count = min(CHUNK, len(registers) - start)
-                registers[start : start + count] = _BLANK[:count]
+            # Python lets go of the newest first: the next run is then given memory in the order of
+            # its addresses.
+            registers[:] = [RELEASED] * len(registers)
         else:
             for index in self._survivors:
                 registers[index] = RELEASED

@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
+import pytest
 import torch
 
 from tests.dialogue.conftest import Connect, Script
 from tests.dialogue.scripts import ONE_RUN, TRACED
+from tests.freed_blocks import needs_old_glibc
 
 REPORT = (
     TRACED
@@ -173,3 +175,16 @@ def test_a_launch_that_cannot_work_is_refused_with_the_remedy_and_another_may_fo
     assert "has its debuggee already" in dialogue.refused("launch", {"program": "again.py"})
     dialogue.go("continue")
     dialogue.ended(0)
+
+
+@needs_old_glibc
+@pytest.mark.parametrize(("kept", "set_aside"), [("all", "False"), ("needed", "True")])
+def test_freed_blocks_join_at_once_where_values_are_kept(
+    connect: Connect, script: Script, kept: str, set_aside: str
+) -> None:
+    dialogue = connect()
+    program = script("from tests.freed_blocks import are_set_aside\nprint(are_set_aside())\n")
+    root = str(Path(__file__).parents[2])
+    dialogue.launch(program=program, keepValues=kept, stopOnEntry=False, env={"PYTHONPATH": root})
+    dialogue.ended(0)
+    assert dialogue.client.output("stdout") == f"{set_aside}\n"

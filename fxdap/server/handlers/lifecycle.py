@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Raw, Struct
 
+from fxdap.engine.allocator import join_freed_blocks
 from fxdap.engine.retention import Retention
 from fxdap.server.registry import When, capabilities, serves
 from fxdap.wire.configuration import AttachConfiguration, DebugOptions, parse_attach
@@ -115,6 +116,8 @@ def apply_options(session: Session, options: DebugOptions, stop_on_entry: bool) 
     engine.options.verify_interpreter = options.verify_interpreter
     engine.options.time_travel = options.time_travel
     engine.options.keep_values = options.keep_values == "all"
+    if engine.options.keep_values:
+        join_freed_blocks()
     engine.retention = Retention(options.memory_limit)
     engine.entry_pending = stop_on_entry
     session.workspace = options.workspace
