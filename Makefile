@@ -58,6 +58,8 @@ torch-matrix: .venv
 	scripts/torch_matrix.sh
 
 bench: .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	    -c constraints.txt -e '.[bench]'
 	$(BIN)/python -m benchmarks
 
 extension: extension/fxdap.vsix
