@@ -4,6 +4,7 @@ import ctypes
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -23,6 +24,7 @@ print(are_set_aside())
 def run(**environment: str) -> list[str]:
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM],
+        cwd=Path(__file__).parents[2],
         env=os.environ | environment,
         capture_output=True,
         text=True,
