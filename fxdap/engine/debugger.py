@@ -139,6 +139,10 @@ class Debugger:
         """The thread with this DAP id."""
         return next((t for t in self.threads() if t.id == ident), None)
 
+    def has_given_out(self, ident: int) -> bool:
+        """Whether a DAP id is or was some thread's; the first may be listed before any has it."""
+        return 0 < ident < max(self._next_thread, 2)
+
     def frames_of(self, program: Program) -> list[Frame]:
         """Runs of `program` that are on some thread's stack now."""
         return [f for t in self.threads() for f in list(t.frames) if f.program is program]

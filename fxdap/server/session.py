@@ -111,10 +111,7 @@ class Session:
     def named_thread(self, arguments: Any) -> DebugThread | None:
         """The thread that a request's arguments name, else the one that stopped last."""
         if (ident := getattr(arguments, "thread_id", None)) is not None:
-            thread = self.debugger.thread(ident)
-            if thread is None:
-                raise RequestError(f"there is no thread {ident}")
-            return thread
+            return self.thread(ident)
         if (frame_id := getattr(arguments, "frame_id", None)) is not None:
             return self.frame_view(frame_id).thread
         if (reference := getattr(arguments, "variables_reference", None)) is not None:
@@ -123,6 +120,16 @@ class Session:
                 raise RequestError(f"variablesReference {reference} is unknown or out of date")
             return self.debugger.thread(owner)
         return self.last_stopped()
+
+    def thread(self, ident: int) -> DebugThread | None:
+        """The thread of an id, None if it is over or has run no graph yet.
+
+        RequestError if no thread was ever listed with that id.
+        """
+        thread = self.debugger.thread(ident)
+        if thread is None and not self.debugger.has_given_out(ident):
+            raise RequestError(f"there is no thread {ident}")
+        return thread
 
     def last_stopped(self) -> DebugThread | None:
         """The thread that stopped last, for requests that name none."""

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from fxdap.engine.frame import Frame
 from fxdap.engine.plan import Plan, step_line, step_out, step_out_line, step_over
+from fxdap.engine.thread import DebugThread
 from fxdap.graphs.compile.frames import is_compiling
 from fxdap.server.registry import When, serves
 from fxdap.wire.errors import RequestError
@@ -73,10 +74,10 @@ def _resume(
 @serves("pause")
 def pause(session: Session, arguments: PauseArguments) -> None:
     """Stop the thread before its next node."""
-    thread = session.debugger.thread(arguments.thread_id)
+    thread = session.thread(arguments.thread_id)
     if thread is None:
         if arguments.thread_id != MAIN_THREAD.id:
-            raise RequestError(f"there is no thread {arguments.thread_id}")
+            raise RequestError(f"thread {arguments.thread_id} is over")
         session.debugger.pause_pending = True
         _say_what_it_waits_for(session, threading.main_thread().ident or 0)
         return
@@ -108,14 +109,19 @@ MAIN_THREAD = Thread(id=1, name="MainThread")
 @serves("terminateThreads", offers=Capabilities(supports_terminate_threads_request=True))
 def terminate_threads(session: Session, arguments: TerminateThreadsArguments) -> None:
     """Unwind the graphs that threads run, so that their `finally` blocks run and they end."""
-    wanted = arguments.thread_ids or []
-    known = {thread.id: thread for thread in session.debugger.threads()}
-    for ident in wanted:
-        if ident not in known:
-            raise RequestError(f"there is no thread {ident}")
-    for ident in wanted:
-        session.released(known[ident])
-        session.requests.after_response(known[ident].abandon)
+    wanted = [_running(session, ident) for ident in arguments.thread_ids or []]
+    for thread in wanted:
+        session.released(thread)
+        session.requests.after_response(thread.abandon)
+
+
+def _running(session: Session, ident: int) -> DebugThread:
+    thread = session.thread(ident)
+    if thread is None:
+        raise RequestError(
+            f"thread {ident} runs no graph that could be unwound; 'terminate' ends the program"
+        )
+    return thread
 
 
 @serves("threads", When.ALWAYS, quick=True)
