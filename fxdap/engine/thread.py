@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import queue
+import signal
+import sys
 import threading
 import weakref
 from collections.abc import Callable
@@ -291,7 +293,7 @@ class DebugThread:
     def interrupt(self) -> None:
         """Raise KeyboardInterrupt in the work that the stopped thread does now (CPython only)."""
         self._interrupted = True
-        raise_in_thread(self.native_id, KeyboardInterrupt)
+        interrupt_thread(self.native_id)
 
     def _clear_pause(self) -> None:
         if self.pause_requested:
@@ -378,6 +380,20 @@ def _describe(error: BaseException) -> str:
 def raise_in_thread(native_id: int, error: type[BaseException]) -> None:
     """Raise an exception in another thread at its next bytecode (CPython only)."""
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(native_id), ctypes.py_object(error))
+
+
+def interrupt_thread(native_id: int) -> None:
+    """Raise KeyboardInterrupt in a thread (CPython only).
+
+    What raise_in_thread raises waits for the end of a sleep or a read. A signal ends them
+    (PEP 475), but is for the main thread alone, and not ours where the program handles it.
+    """
+    is_main = native_id == threading.main_thread().ident
+    handler = signal.getsignal(signal.SIGINT)
+    if sys.platform != "win32" and is_main and handler is signal.default_int_handler:
+        signal.pthread_kill(native_id, signal.SIGINT)
+    else:
+        raise_in_thread(native_id, KeyboardInterrupt)
 
 
 def run_in(thread: DebugThread, frame: Frame, body: Callable[[], Any]) -> Any:

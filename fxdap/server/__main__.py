@@ -5,6 +5,7 @@ import os
 import socket
 import sys
 import threading
+from contextlib import suppress
 
 from msgspec import Struct
 
@@ -54,7 +55,8 @@ def _debug(connection: Connection) -> int:
     session.exit_process = os._exit
     session.start()
     code = Runner(session).main()
-    _await_threads()
+    with suppress(KeyboardInterrupt):
+        _await_threads()
     session.finish()
     return code
 

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import count
 from time import monotonic
 
-from fxdap.engine.thread import raise_in_thread
+from fxdap.engine.thread import interrupt_thread
 from fxdap.wire.connection import Connection
 from fxdap.wire.messages import (
     ProgressEndEventBody,
@@ -64,7 +64,7 @@ class Progress:
         KeyboardInterrupt there.
         """
         mine = threading.get_ident()
-        interrupt = partial(raise_in_thread, mine, KeyboardInterrupt)
+        interrupt = partial(interrupt_thread, mine)
         ident = self.begin(title, interrupt if cancellable else None)
         try:
             yield

@@ -41,6 +41,12 @@ class Runner:
 
     def main(self) -> int:
         """Serve launch requests until one can run; return the process's exit code."""
+        try:
+            return self._serve()
+        except KeyboardInterrupt:  # told to end before the user's program began
+            return 0
+
+    def _serve(self) -> int:
         while True:
             request = self._session.launched.get()
             if request is None:

@@ -14,7 +14,7 @@ from fxdap.engine.debugger import Debugger
 from fxdap.engine.exceptions import ExceptionFilters
 from fxdap.engine.postmortem import failed_frames
 from fxdap.engine.stops import Stop
-from fxdap.engine.thread import DebugThread, raise_in_thread
+from fxdap.engine.thread import DebugThread, interrupt_thread
 from fxdap.graphs.runs import GraphRuns
 from fxdap.server.breakpoint_table import BreakpointTable
 from fxdap.server.debugpy_host import exempt
@@ -249,7 +249,7 @@ class Session:
         main = threading.main_thread().ident
         in_graph = [t.native_id for t in self.debugger.threads() if t.frames]
         if main is not None and main not in in_graph:
-            raise_in_thread(main, KeyboardInterrupt)
+            interrupt_thread(main)
 
     def leave(self, terminate: bool) -> None:
         """The client disconnects: end the process, or leave it running without a debugger."""

@@ -130,6 +130,12 @@ class Started:
 
     def launch(self, code: str, **configuration: object) -> None:
         """Launch a script, with no breakpoints."""
+        launch = self.load(code, **configuration)
+        self.client.request("configurationDone")
+        self.client.wait_response(launch)
+
+    def load(self, code: str, **configuration: object) -> int:
+        """Begin to launch a script, up to where it waits for the configuration's end."""
         script = self.folder / "script.py"
         script.write_text(code)
         self.client.request("initialize", {"adapterID": "fxdap"})
@@ -137,8 +143,7 @@ class Started:
             "launch", {"program": str(script), "cwd": str(self.folder), **configuration}
         )
         self.client.wait_event("initialized", PATIENCE)
-        self.client.request("configurationDone")
-        self.client.wait_response(launch)
+        return launch
 
     def launch_stopped(self, code: str = GRAPH + "graph(torch.ones(2))") -> int:
         """Launch a script and wait for the stop on entry; gives the thread."""

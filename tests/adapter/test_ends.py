@@ -162,7 +162,7 @@ def test_terminate_lets_the_program_clean_up(started: Started) -> None:
         "import time\n"
         "try:\n"
         "    print('waiting')\n"
-        "    while True: time.sleep(0.01)\n"
+        "    time.sleep(600)\n"
         "finally:\n"
         "    print('cleaned up')\n"
     )
@@ -174,6 +174,32 @@ def test_terminate_lets_the_program_clean_up(started: Started) -> None:
     assert client.output("stdout") == "waiting\ncleaned up\n"
     client.request("disconnect")
     assert client.wait_exit() == 0
+
+
+def test_terminate_before_the_program_begins_ends_it_without_a_word(started: Started) -> None:
+    started.load("print('begun')")
+    client = started.client
+    client.request("terminate")
+    assert client.wait_event("exited").exit_code == 0
+    client.wait_event("terminated")
+    assert client.output() == ""
+
+
+def test_terminate_ends_the_wait_for_the_programs_threads(started: Started) -> None:
+    started.launch(
+        "import threading\n"
+        "def work():\n"
+        "    print('waiting')\n"
+        "    threading.main_thread().join()\n"
+        "    print('over')\n"
+        "threading.Thread(target=work).start()\n"
+    )
+    started.wait_output("waiting")
+    client = started.client
+    client.request("terminate")
+    client.wait_event("terminated")
+    assert client.output("stdout") == "waiting\nover\n"
+    assert client.output("stderr") == ""
 
 
 def test_terminate_ends_a_program_that_answers_and_goes_on(started: Started) -> None:

@@ -160,6 +160,11 @@ def test_cancels_what_runs_and_what_waits(dialogue: Dialogue, script: Script) ->
         with pytest.raises(RequestFailed, match="cancelled"):
             client.wait_response(loop)
         assert dialogue.value("relu.tolist()") == "[2.0, 2.0]"
+    blocked = evaluate("import os, time; os.write(1, b'blocked\\n'); time.sleep(600)")
+    client.wait_event("output", where=lambda body: "blocked" in body.output)
+    cancel(blocked)
+    with pytest.raises(RequestFailed, match="cancelled"):
+        client.wait_response(blocked)
     counting = evaluate("n = 0\nwhile n < 200_000: n += 1")
     cancel(evaluate("n = 'overwritten'"))
     client.wait_response(counting)
@@ -167,7 +172,7 @@ def test_cancels_what_runs_and_what_waits(dialogue: Dialogue, script: Script) ->
     cancel(counting)
     dialogue.go("continue")
     dialogue.ended()
-    assert client.output("stdout") == "[4.0, 4.0]\n"
+    assert client.output("stdout") == "blocked\n[4.0, 4.0]\n"
 
 
 def test_graphs_that_the_console_runs_do_not_stop(connect: Connect, script: Script) -> None:
