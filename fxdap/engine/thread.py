@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes
 import queue
-import signal
-import sys
 import threading
 import weakref
 from collections.abc import Callable
@@ -13,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fxdap.engine.exceptions import UNWINDING
 from fxdap.engine.frame import PAUSE, Frame
+from fxdap.engine.interrupts import interrupt_thread, raise_in_thread
 from fxdap.engine.plan import Plan, next_graph
 from fxdap.engine.postmortem import error_chain
 from fxdap.engine.stops import Phase, Stop
@@ -375,25 +373,6 @@ class DebugThread:
 def _describe(error: BaseException) -> str:
     text = str(error).strip().splitlines()
     return f"{type(error).__name__}: {text[0]}" if text else type(error).__name__
-
-
-def raise_in_thread(native_id: int, error: type[BaseException]) -> None:
-    """Raise an exception in another thread at its next bytecode (CPython only)."""
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(native_id), ctypes.py_object(error))
-
-
-def interrupt_thread(native_id: int) -> None:
-    """Raise KeyboardInterrupt in a thread (CPython only).
-
-    What raise_in_thread raises waits for the end of a sleep or a read. A signal ends them
-    (PEP 475), but is for the main thread alone, and not ours where the program handles it.
-    """
-    is_main = native_id == threading.main_thread().ident
-    handler = signal.getsignal(signal.SIGINT)
-    if sys.platform != "win32" and is_main and handler is signal.default_int_handler:
-        signal.pthread_kill(native_id, signal.SIGINT)
-    else:
-        raise_in_thread(native_id, KeyboardInterrupt)
 
 
 def run_in(thread: DebugThread, frame: Frame, body: Callable[[], Any]) -> Any:

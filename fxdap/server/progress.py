@@ -9,7 +9,7 @@ from functools import partial
 from itertools import count
 from time import monotonic
 
-from fxdap.engine.thread import interrupt_thread
+from fxdap.engine.interrupts import interrupt_thread
 from fxdap.wire.connection import Connection
 from fxdap.wire.messages import (
     ProgressEndEventBody,

@@ -12,9 +12,10 @@ from msgspec import Struct
 
 from fxdap.engine.debugger import Debugger
 from fxdap.engine.exceptions import ExceptionFilters
+from fxdap.engine.interrupts import interrupt_program
 from fxdap.engine.postmortem import failed_frames
 from fxdap.engine.stops import Stop
-from fxdap.engine.thread import DebugThread, interrupt_thread
+from fxdap.engine.thread import DebugThread
 from fxdap.graphs.runs import GraphRuns
 from fxdap.server.breakpoint_table import BreakpointTable
 from fxdap.server.debugpy_host import exempt
@@ -248,8 +249,8 @@ class Session:
         self.python.let_go()
         main = threading.main_thread().ident
         in_graph = [t.native_id for t in self.debugger.threads() if t.frames]
-        if main is not None and main not in in_graph:
-            interrupt_thread(main)
+        if main not in in_graph:
+            interrupt_program()
 
     def leave(self, terminate: bool) -> None:
         """The client disconnects: end the process, or leave it running without a debugger."""

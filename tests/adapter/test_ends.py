@@ -157,16 +157,39 @@ def test_a_signal_to_the_adapter_ends_the_debuggee_too(started: Started) -> None
     assert client.wait_exit() == 128 + signal.SIGTERM
 
 
-def test_terminate_lets_the_program_clean_up(started: Started) -> None:
-    code = (
-        "import time\n"
-        "try:\n"
-        "    print('waiting')\n"
-        "    time.sleep(600)\n"
-        "finally:\n"
-        "    print('cleaned up')\n"
-    )
-    started.launch(code)
+WAITING = {
+    "asleep": """
+import time
+try:
+    print('waiting')
+    time.sleep(600)
+finally:
+    print('cleaned up')
+""",
+    "in an event loop": """
+import asyncio
+async def main():
+    try:
+        print('waiting')
+        await asyncio.sleep(600)
+    finally:
+        print('cleaned up')
+asyncio.run(main())
+""",
+    "for its own signal handler": """
+import signal, threading
+asked = threading.Event()
+signal.signal(signal.SIGINT, lambda *_: asked.set())
+print('waiting')
+asked.wait()
+print('cleaned up')
+""",
+}
+
+
+@pytest.mark.parametrize("how", WAITING)
+def test_terminate_lets_the_program_clean_up(started: Started, how: str) -> None:
+    started.launch(WAITING[how])
     client = started.client
     started.wait_output("waiting")
     client.request("terminate")
