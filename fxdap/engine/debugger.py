@@ -107,6 +107,7 @@ class Debugger:
         self.pause_pending = False
         """Whether the next graph that begins is to be paused, whichever thread runs it."""
         self.ended = False
+        self._abandoned = False
         self._next_thread = 1
         self._stops = 0
 
@@ -173,8 +174,16 @@ class Debugger:
             thread = DebugThread(self, self._next_thread, name)
             self._next_thread += 1
             self.known_threads[native] = thread
+        if self._abandoned:
+            thread.abandon()
         self.listener.thread_started(thread)
         return thread
+
+    def abandon(self) -> None:
+        """Unwind the graphs that all threads run, those that have run none yet included."""
+        self._abandoned = True
+        for thread in self.threads():
+            thread.abandon()
 
     def take_step_of_other(self, thread: DebugThread) -> Plan | None:
         """The step that left its graph on a thread which autograd's now works for, or the reverse.

@@ -45,6 +45,7 @@ class DebugThread:
         self._python = weakref.ref(python)
         self.is_native = isinstance(python, threading._DummyThread)
         """Whether it was not made by Python, as autograd's threads are not."""
+        self.is_main = python is threading.main_thread()
         self.frames: list[Frame] = []
         self.stop: Stop | None = None
         self.stop_count = 0
@@ -67,6 +68,8 @@ class DebugThread:
         """Whether conditions, watches or the console have called anything since this was reset."""
         self._resuming = False
         self._abandoned = False
+        self.unwound = False
+        """Whether its run was ended by `abandon`."""
         self._interrupted = False
         self._travel: Travel | None = None
 
@@ -186,6 +189,7 @@ class DebugThread:
 
     def _leave_if_abandoned(self) -> None:
         if self._abandoned:
+            self.unwound = True
             raise Abandoned
 
     def _at(self, frame: Frame, index: int, phase: Phase) -> None:
@@ -252,8 +256,7 @@ class DebugThread:
         self.debugger.listener.resumed(self)
         if self.descent is not None and self.frames:
             self.descent.begin(self.frames[-1])
-        if self._abandoned:
-            raise Abandoned
+        self._leave_if_abandoned()
         travel, self._travel = self._travel, None
         if travel is not None:
             self._forget_failure()
@@ -367,6 +370,7 @@ class DebugThread:
     def abandon_node(self, frame: Frame) -> None:
         """Unwind within the node that the thread runs in `frame`, if it has not got further."""
         if self.top is frame and self.stop is None:
+            self.unwound = True
             raise_in_thread(self.native_id, Abandoned)
 
 

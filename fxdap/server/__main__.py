@@ -5,7 +5,6 @@ import os
 import socket
 import sys
 import threading
-from contextlib import suppress
 
 from msgspec import Struct
 
@@ -55,8 +54,7 @@ def _debug(connection: Connection) -> int:
     session.exit_process = os._exit
     session.start()
     code = Runner(session).main()
-    with suppress(KeyboardInterrupt):
-        _await_threads()
+    _await_threads()
     session.finish()
     return code
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fxdap.engine.current_frames import CAN_STAND_STILL, current_frames
+from fxdap.engine.own_threads import exempt
 
 _OWN = str(Path(__file__).parents[1])
 _LOOK_AGAIN_S = 0.02
@@ -130,13 +131,6 @@ def is_attached() -> bool:
     """Whether a client debugs Python in this process."""
     debugger = debugger_here()
     return debugger is not None and bool(debugger.is_attached())
-
-
-def exempt(thread: threading.Thread) -> threading.Thread:
-    """Mark a thread of ours, so that it runs on while debugpy holds the others."""
-    thread.pydev_do_not_trace = True  # type: ignore[attr-defined]
-    thread.is_pydev_daemon_thread = True  # type: ignore[attr-defined]
-    return thread
 
 
 def _import_pydevd() -> Any:

@@ -9,8 +9,8 @@ import threading
 from pathlib import Path
 
 from fxdap.engine.debugger import Debugger
+from fxdap.engine.own_threads import exempt
 from fxdap.graphs.runs import GraphRuns
-from fxdap.server.debugpy_host import exempt
 from fxdap.server.session import Session
 from fxdap.wire.connection import Connection
 from fxdap.wire.log import WireLog

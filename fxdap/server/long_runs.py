@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from fxdap.engine.current_frames import current_frames
 from fxdap.engine.frame import Frame
+from fxdap.engine.own_threads import exempt
 from fxdap.engine.thread import DebugThread
-from fxdap.server.debugpy_host import exempt
 
 if TYPE_CHECKING:
     from fxdap.server.session import Session

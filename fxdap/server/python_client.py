@@ -7,8 +7,9 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from fxdap.engine.own_threads import exempt
 from fxdap.server import debugpy_host, debugpy_threads
-from fxdap.server.debugpy_host import Door, exempt
+from fxdap.server.debugpy_host import Door
 from fxdap.wire.envelope import Request, Response
 from fxdap.wire.messages import SourceBreakpoint, StartDebuggingRequestArguments, Thread
 

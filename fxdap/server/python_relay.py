@@ -12,9 +12,10 @@ from msgspec import Raw, to_builtins
 from msgspec.json import decode, encode
 from msgspec.structs import replace
 
+from fxdap.engine.own_threads import exempt
 from fxdap.engine.thread import DebugThread
 from fxdap.server import debugpy_threads
-from fxdap.server.debugpy_host import Door, exempt
+from fxdap.server.debugpy_host import Door
 from fxdap.wire.connection import Connection
 from fxdap.wire.dispatch import decode_body
 from fxdap.wire.envelope import Event, Request, Response

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from fxdap.server.debugpy_host import exempt
+from fxdap.engine.own_threads import exempt
 from fxdap.server.registry import HANDLERS, Served, When, is_quick, offer
 from fxdap.wire.dispatch import decode_arguments
 from fxdap.wire.envelope import Request, Response

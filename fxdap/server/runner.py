@@ -41,10 +41,13 @@ class Runner:
 
     def main(self) -> int:
         """Serve launch requests until one can run; return the process's exit code."""
+        code = 0
         try:
-            return self._serve()
-        except KeyboardInterrupt:  # told to end before the user's program began
-            return 0
+            code = self._serve()
+            self._session.termination.program_ended()
+        except KeyboardInterrupt:  # told to end before the user's program began, or as it ended
+            pass
+        return code
 
     def _serve(self) -> int:
         while True:

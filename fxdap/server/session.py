@@ -12,13 +12,11 @@ from msgspec import Struct
 
 from fxdap.engine.debugger import Debugger
 from fxdap.engine.exceptions import ExceptionFilters
-from fxdap.engine.interrupts import interrupt_program
 from fxdap.engine.postmortem import failed_frames
 from fxdap.engine.stops import Stop
 from fxdap.engine.thread import DebugThread
 from fxdap.graphs.runs import GraphRuns
 from fxdap.server.breakpoint_table import BreakpointTable
-from fxdap.server.debugpy_host import exempt
 from fxdap.server.diagnoses import Diagnoses
 from fxdap.server.early import EarlyRequests
 from fxdap.server.events import Events
@@ -32,15 +30,13 @@ from fxdap.server.present import Presenter
 from fxdap.server.progress import Progress, Work
 from fxdap.server.python_side import PythonSide
 from fxdap.server.requests import Requests
+from fxdap.server.termination import Termination
 from fxdap.server.variables_tree import Branch
 from fxdap.view.node_text import node_line
 from fxdap.wire.connection import Connection
 from fxdap.wire.envelope import Request
 from fxdap.wire.errors import RequestError
 from fxdap.wire.messages import InitializeRequestArguments, InvalidatedEventBody
-
-_NODE_S = 1.0
-"""For a node to end after the program was asked to, before it is unwound from within."""
 
 _GOODBYE_S = 2.0
 """For the client to close the connection of a process that runs on, before it is closed here."""
@@ -94,6 +90,7 @@ class Session:
         self._unanswered: Request | None = None
         self.on_end = on_end
         self.requests = Requests(self)
+        self.termination = Termination(self)
         self.early = EarlyRequests(connection, self.requests.enqueue)
         self.work: dict[int, Work] = {}
         """By thread, what is under way there and can be given up, but not be interrupted."""
@@ -234,23 +231,6 @@ class Session:
         if text not in self._said:
             self._said.add(text)
             self.events.say(text)
-
-    def terminate(self) -> None:
-        """Unwind all graph runs and interrupt the main thread, so that `finally` blocks run."""
-        self.launched.put(None)
-        self.configured.set()
-        for thread in self.debugger.threads():
-            frame = thread.top
-            thread.abandon()
-            if frame is not None:
-                late = exempt(threading.Timer(_NODE_S, thread.abandon_node, [frame]))
-                late.daemon = True
-                late.start()
-        self.python.let_go()
-        main = threading.main_thread().ident
-        in_graph = [t.native_id for t in self.debugger.threads() if t.frames]
-        if main not in in_graph:
-            interrupt_program()
 
     def leave(self, terminate: bool) -> None:
         """The client disconnects: end the process, or leave it running without a debugger."""

@@ -159,9 +159,9 @@ def test_a_signal_to_the_adapter_ends_the_debuggee_too(started: Started) -> None
 
 WAITING = {
     "asleep": """
-import time
+import os, time
 try:
-    print('waiting')
+    os.write(1, b'waiting\\n')
     time.sleep(600)
 finally:
     print('cleaned up')
@@ -208,21 +208,31 @@ def test_terminate_before_the_program_begins_ends_it_without_a_word(started: Sta
     assert client.output() == ""
 
 
-def test_terminate_ends_the_wait_for_the_programs_threads(started: Started) -> None:
-    started.launch(
-        "import threading\n"
-        "def work():\n"
-        "    print('waiting')\n"
-        "    threading.main_thread().join()\n"
-        "    print('over')\n"
-        "threading.Thread(target=work).start()\n"
-    )
+WORKER = (
+    GRAPH
+    + """
+import threading, time
+def work():
+    try:
+        print('waiting')
+        while True:
+            graph(torch.ones(2))
+            time.sleep(0.001)
+    finally:
+        print('cleaned up')
+threading.Thread(target=work).start()
+"""
+)
+
+
+def test_terminate_unwinds_the_programs_threads_after_its_end(started: Started) -> None:
+    started.launch(WORKER, stopOnEntry=False)
     started.wait_output("waiting")
     client = started.client
     client.request("terminate")
     client.wait_event("terminated")
-    assert client.output("stdout") == "waiting\nover\n"
-    assert client.output("stderr") == ""
+    assert client.output("stdout").split() == ["waiting", "cleaned", "up"]
+    assert "Abandoned" not in client.output("stderr")
 
 
 def test_terminate_ends_a_program_that_answers_and_goes_on(started: Started) -> None:

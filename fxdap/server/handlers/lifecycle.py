@@ -93,7 +93,7 @@ def disconnect(session: Session, arguments: DisconnectArguments) -> None:
 @serves("terminate", When.ALWAYS, offers=Capabilities(supports_terminate_request=True))
 def terminate(session: Session, arguments: TerminateArguments) -> None:
     """Unwind the user's runs, else do what Ctrl-C does: `finally` blocks run, the program ends."""
-    session.requests.after_response(session.terminate)
+    session.requests.after_response(session.termination.begin)
 
 
 def accept_attach(session: Session, raw: Raw) -> tuple[AttachConfiguration, list[str]]:
