@@ -40,7 +40,10 @@ def interrupt_program() -> None:
         return
     place = _place(main)
     signal.pthread_kill(main, signal.SIGINT)
-    exempt(threading.Thread(target=_insist, args=(main, place), daemon=True)).start()
+    insisting = threading.Thread(
+        target=_insist, args=(main, place), name="fxdap-interrupt", daemon=True
+    )
+    exempt(insisting).start()
 
 
 def _place(native_id: int) -> tuple[object, int] | None:

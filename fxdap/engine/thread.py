@@ -45,7 +45,6 @@ class DebugThread:
         self._python = weakref.ref(python)
         self.is_native = isinstance(python, threading._DummyThread)
         """Whether it was not made by Python, as autograd's threads are not."""
-        self.is_main = python is threading.main_thread()
         self.frames: list[Frame] = []
         self.stop: Stop | None = None
         self.stop_count = 0
@@ -91,6 +90,11 @@ class DebugThread:
     def python_thread(self) -> threading.Thread | None:
         """Python's own object for it."""
         return self._python()
+
+    @property
+    def is_main(self) -> bool:
+        """Whether it is the one that runs the user's script, and gets Python's signals."""
+        return self._python() is threading.main_thread()
 
     def has_ended(self) -> bool:
         """Whether the thread is over."""
@@ -369,7 +373,7 @@ class DebugThread:
 
     def abandon_node(self, frame: Frame) -> None:
         """Unwind within the node that the thread runs in `frame`, if it has not got further."""
-        if self.top is frame and self.stop is None:
+        if self.top is frame and self.stop is None and not self.unwound:
             self.unwound = True
             raise_in_thread(self.native_id, Abandoned)
 

@@ -114,6 +114,37 @@ def test_terminate_ends_a_python_loop_inside_of_a_node_in_order(
     assert dialogue.client.output("stdout") == "looping\nnode cleaned up\ncleaned up\n"
 
 
+SLOW_TO_CLEAN_UP = f"""\
+import time
+{TRACED}
+
+class Own(fx.Interpreter):
+    def run(self, *args):
+        try:
+            return super().run(*args)
+        finally:
+            time.sleep(1.5)
+            print("run cleaned up")
+
+try:
+    Own(graph).run(torch.ones(2))
+finally:
+    print("cleaned up")
+"""
+"""Its `run` takes longer to end than a node is given before it is unwound from within."""
+
+
+def test_terminate_leaves_a_run_that_it_has_unwound_time_to_clean_up(
+    connect: Connect, script: Script
+) -> None:
+    dialogue = connect()
+    dialogue.launch("relu", program=script(SLOW_TO_CLEAN_UP), stopOnEntry=False)
+    dialogue.stopped("function breakpoint", "relu")
+    dialogue.client.request("terminate")
+    dialogue.ended(0)
+    assert dialogue.client.output("stdout") == "run cleaned up\ncleaned up\n"
+
+
 def test_no_value_and_no_patch_outlives_the_session(listen: Listen) -> None:
     listening = listen(REFERENCES)
     dialogue = listening.connect()

@@ -2,13 +2,11 @@
 
 from tests.dialogue.conftest import Listen
 from tests.dialogue.dialogue import Dialogue
+from tests.dialogue.scripts import TRACED
 
-CODE = """
-import threading, torch, fxdap
-class Model(torch.nn.Module):
-    def forward(self, x):
-        return torch.relu(x + 1) * 2
-graph = torch.fx.symbolic_trace(Model())
+CODE = f"""\
+import threading, fxdap
+{TRACED}
 fxdap.listen(token="secret")
 for name in ["one", "two"]:
     input()
